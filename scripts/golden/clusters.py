@@ -103,7 +103,27 @@ for name, clusters, crossed, weighted in [
         case["survey"] = survey(data)
     cases.append({**case, "rows": {column: data[column].tolist() for column in data.columns}})
 
+
+def experiment(clusters):
+    """Draws an experiment whose clusters have rows in both arms and all groups, and the covariance of its cell means."""
+    data = draw(clusters, True)
+    data["arm"] = random.integers(0, 2, len(data))
+    data["cell"] = data["arm"].map({0: "control ", 1: "treatment "}) + data["group"]
+    dummies = pd.get_dummies(data["cell"]).astype(float)
+    found = {"cells": dummies.columns.tolist(), "clusters": data.groupby("cell")["cluster"].nunique().tolist()}
+    for column in ["decision", "score"]:
+        for name, weights in {"plain": 1.0, "weighted": data["weight"]}.items():
+            model = sm.WLS(data[column].astype(float), dummies, weights=weights).fit()
+            covariance = cov_cluster(model, data["cluster"].to_numpy(), use_correction=False)
+            found[f"{column} {name}"] = {
+                "values": model.params.tolist(),
+                "covariance": np.asarray(covariance).tolist(),
+            }
+    columns = ["decision", "score", "group", "cluster", "weight", "arm"]
+    return {**found, "rows": {column: data[column].tolist() for column in columns}}
+
+
 packages = ["numpy", "pandas", "statsmodels", "samplics"]
 versions = {"python": platform.python_version(), **{name: version(name) for name in packages}}
 with open("test/golden/clusters.json", "w", encoding="utf-8") as file:
-    json.dump({"versions": versions, "cases": cases}, file)
+    json.dump({"versions": versions, "cases": cases, "experiment": experiment(80)}, file)

@@ -35,6 +35,7 @@ export {
   verifyReport,
   type VerifyReportOptions,
 } from './verify-report.ts';
+export { verifyWorkflow } from './verify-workflow.ts';
 export {
   generateReportKeys,
   type ReportKeys,

@@ -75,13 +75,14 @@ export function createManifest(
   const manifest = manifestOf(provenance);
   if (counted === undefined) return manifest;
   const statistics = statisticsToJson(counted.statistics);
-  const own = {
-    ...manifest,
-    request: counted.request,
-    statistics: countNumbers(statistics) > MAX_NUMBERS ? null : statistics,
-  };
+  const own = { ...manifest, request: counted.request, statistics: limitedStatistics(statistics) };
   const parts = { results: resultsChecksum(results), statistics: contentHash(statistics) };
   return { ...own, sha256: { ...parts, manifest: manifestChecksum(own, parts) } };
+}
+
+/** Returns the statistics; null if they are too many for a report. */
+export function limitedStatistics(statistics: StatisticsJson): StatisticsJson | null {
+  return countNumbers(statistics) > MAX_NUMBERS ? null : statistics;
 }
 
 /** Returns the SHA-256 of the results of a report. */
@@ -90,10 +91,7 @@ export function resultsChecksum(results: object): string {
 }
 
 /** Returns the SHA-256 of a manifest without its statistics, which have their own checksum. */
-export function manifestChecksum(
-  manifest: Omit<EvidenceManifest, 'sha256'>,
-  parts: Omit<EvidenceChecksums, 'manifest'>,
-): string {
+export function manifestChecksum(manifest: object, parts: Omit<EvidenceChecksums, 'manifest'>): string {
   return checksumOf(canonicalJson({ ...manifest, statistics: null, sha256: parts }));
 }
 

@@ -11,6 +11,7 @@ import type { ValidateRequest } from '../schemas/validate-values.ts';
 import { type FileValidation, measureAttributes } from './measure-attributes.ts';
 import {
   contentHash,
+  type EvidenceChecksums,
   type EvidenceManifest,
   manifestChecksum,
   resultsChecksum,
@@ -39,16 +40,16 @@ export interface VerifyReportOptions {
   readonly tolerance?: number | undefined;
 }
 
-const VERIFY_REPORT_NAMES: OptionNames<VerifyReportOptions> = { source: true, tolerance: true };
+export const VERIFY_REPORT_NAMES: OptionNames<VerifyReportOptions> = { source: true, tolerance: true };
 
 /** One thing that was checked. */
 export interface VerificationCheck {
   /**
-   * `checksums`: the parts of the report are those that were written. `results`: the statistics in the report give its
+   * `files`: the folder of a workflow has the files that were written. `checksums`: the parts of the report are those that were written. `results`: the statistics in the report give its
    * results. `data`: the files give the statistics. `page`: the page shows the results. `signature`: the key signed the
    * report.
    */
-  readonly name: 'checksums' | 'results' | 'data' | 'page' | 'signature';
+  readonly name: 'files' | 'checksums' | 'results' | 'data' | 'page' | 'signature';
   /** Whether the check passed; null if it could not be made. */
   readonly passed: boolean | null;
   readonly message: string;
@@ -143,7 +144,8 @@ function partsOf(body: unknown): ReportParts {
   return { results, manifest: manifest as unknown as EvidenceManifest };
 }
 
-function check(
+/** Returns a check with its first differences. */
+export function check(
   name: VerificationCheck['name'],
   passed: boolean | null,
   message: string,
@@ -160,6 +162,11 @@ function checkSums(results: object, { sha256, ...manifest }: EvidenceManifest): 
     // Computed from the two other checksums as they are written, so that a changed checksum shows here.
     manifest: manifestChecksum(manifest, { results: sha256.results, statistics: sha256.statistics }),
   };
+  return compareChecksums(computed, sha256);
+}
+
+/** Compares computed checksums with those that were written. */
+export function compareChecksums(computed: EvidenceChecksums, sha256: EvidenceChecksums): VerificationCheck {
   const wrong = (['results', 'statistics', 'manifest'] as const).filter((name) => computed[name] !== sha256[name]);
   if (wrong.length === 0) return check('checksums', true, 'The report is as it was written.');
   const differences = wrong.map((name) => ({
@@ -198,14 +205,23 @@ function checkResults(
   computed: ReturnType<typeof recomputed>,
   tolerance: number,
 ): VerificationCheck {
+  const own = typeof computed === 'string' ? computed : withoutRemarks(computed);
+  return checkResultsWith(withoutRemarks(results), own, { isLeftOut: manifest.statistics === null, tolerance });
+}
+
+/**
+ * Compares results with those that were computed again.
+ * @param computed a text says why they could not be computed
+ */
+export function checkResultsWith(
+  results: object,
+  computed: object | string,
+  { isLeftOut, tolerance }: { readonly isLeftOut: boolean; readonly tolerance: number },
+): VerificationCheck {
   if (typeof computed === 'string') {
-    return check(
-      'results',
-      manifest.statistics === null ? null : false,
-      `The results cannot be computed: ${computed}.`,
-    );
+    return check('results', isLeftOut ? null : false, `The results cannot be computed: ${computed}.`);
   }
-  const differences = differencesOf(withoutRemarks(results), withoutRemarks(computed), tolerance);
+  const differences = differencesOf(results, computed, tolerance);
   return differences.length === 0
     ? check('results', true, 'All results follow from the statistics in the report.')
     : check('results', false, `${counted(differences.length, 'result does', 'results do')} not follow from the statistics in the report.`, differences); // prettier-ignore
@@ -256,7 +272,7 @@ function withoutColumns(request: Omit<ValidateRequest, 'counts' | 'decimal'>): V
 }
 
 /** Lists the differences of statistics, with the names of groups and cells. */
-function statisticsDifferences(
+export function statisticsDifferences(
   reported: StatisticsJson,
   computed: StatisticsJson,
   tolerance: number,
@@ -303,7 +319,8 @@ async function checkPage(text: string, page: EmbeddedReport, manifest: EvidenceM
   }
 }
 
-function firstDifference(reported: string, computed: string): ReportDifference {
+/** Returns the first place in which two texts differ. */
+export function firstDifference(reported: string, computed: string): ReportDifference {
   let at = 0;
   while (at < reported.length && reported[at] === computed[at]) at++;
   const line = reported.slice(0, at).split('\n').length;
@@ -312,12 +329,12 @@ function firstDifference(reported: string, computed: string): ReportDifference {
 }
 
 /** Returns a value as it is after it was written as JSON. */
-function plain(value: object): Readonly<Record<string, unknown>> {
+export function plain(value: object): Readonly<Record<string, unknown>> {
   return JSON.parse(JSON.stringify(value)) as Readonly<Record<string, unknown>>;
 }
 
 /** Lists the places in which two values differ. Numbers are equal within a relative tolerance. */
-function differencesOf(
+export function differencesOf(
   reported: unknown,
   computed: unknown,
   tolerance: number,

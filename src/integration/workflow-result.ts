@@ -24,6 +24,11 @@ export interface WorkflowMetrics {
   readonly n: number;
   /** Share of correct decisions; null for a regression. */
   readonly accuracy: number | null;
+  /**
+   * The 95% interval of the accuracy, if the rows come in clusters; null if all rows are in one cluster. Without
+   * clusters, Wilson's interval needs only the accuracy and the number of rows.
+   */
+  readonly accuracyCi?: readonly [number, number] | null | undefined;
   /** The mean absolute error in the units of the target; null for decisions. */
   readonly meanAbsoluteError: number | null;
   /** The metrics by name. With several attributes, each metric has its worst value over the attributes. */

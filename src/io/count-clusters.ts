@@ -1,28 +1,11 @@
 import { DataValidationError } from '../exceptions/index.ts';
+import { addInto, emptyStratum, groupOf, pairOf, type StratumSums } from '../stats/stratum-sums.ts';
+import { missingClusterInRow } from '../table/cluster-columns.ts';
 import { type Check } from './checks.ts';
 import { rowsSql, toNumbers } from './group-by.ts';
 import type { Relation } from './relation.ts';
 import type { SourceRequest, SqlSession } from './sql-engine.ts';
 import { groupExpression, groupLabelOf, groupOutputs } from './value-sql.ts';
-
-/** The sums over the clusters of one stratum. Without strata, all clusters are in one stratum. */
-export interface StratumSums {
-  /** The number of clusters with rows of any group. */
-  readonly clusters: number;
-  /** For each group with rows in the stratum: its clusters, and the totals of its cells. */
-  readonly groups: ReadonlyMap<number, { readonly clusters: number; readonly sums: Float64Array }>;
-  /** For pairs of groups, with `first` <= `second`: their common clusters, and the sums of products of their cells. */
-  readonly pairs: ReadonlyMap<number, SharedProducts>;
-}
-
-/** The sums over the clusters that two groups share. */
-interface SharedProducts {
-  readonly first: number;
-  readonly second: number;
-  readonly clusters: number;
-  /** [cells of the first group, cells of the second group] */
-  readonly products: Float64Array;
-}
 
 /** Rows by cluster: the columns of a request, and what to sum. */
 export interface ClusterQuery extends Pick<SourceRequest, 'cluster' | 'strata' | 'nanPolicy'> {
@@ -37,11 +20,6 @@ export interface ClusterQuery extends Pick<SourceRequest, 'cluster' | 'strata' |
   readonly isComplete: string;
 }
 
-/** Returns whether rows have clusters or strata. */
-export function hasClusters({ cluster, strata }: Pick<SourceRequest, 'cluster' | 'strata'>): boolean {
-  return cluster !== undefined || strata !== undefined;
-}
-
 /** Returns checks that every row has a cluster and a stratum. */
 export function clusterChecks(
   relation: Relation,
@@ -52,12 +30,7 @@ export function clusterChecks(
     .map((column) => ({
       column,
       condition: `${groupExpression(relation, column)} IS NULL`,
-      errorFor: ({ row }) =>
-        new DataValidationError(`Column '${column}' must hold a value in every row, but has none in row ${row}.`, {
-          code: 'invalid-value',
-          context: { column, row },
-          suggestion: 'Fill in the value, or remove the rows without one: nobody can say on which rows they depend.',
-        }),
+      errorFor: ({ row }) => missingClusterInRow(column, row),
     }));
 }
 
@@ -135,17 +108,20 @@ interface ClusterRows {
 
 /** Adds what the second level returned by stratum. A group with several spellings occurs several times. */
 export function stratumSums({ size, groupCount, strata, groups, pairs }: ClusterRows): readonly StratumSums[] {
-  const byStratum = new Map(strata.map(({ stratum, clusters }) => [stratum, emptySums(clusters)]));
+  const byStratum = new Map(strata.map(({ stratum, clusters }) => [stratum, emptyStratum(clusters)]));
   for (const { group, stratum, clusters, sums } of groups) {
     if (group < 0) continue;
-    const own = byStratum.get(stratum) as WritableSums;
-    addGroup(own, group, clusters, Float64Array.from(sums.slice(0, size)));
+    const own = byStratum.get(stratum) as StratumSums;
+    // A group with several spellings has several sums.
+    const totals = groupOf(own, group, size);
+    totals.clusters += clusters;
+    addInto(totals.sums, 0, sums.slice(0, size));
     addPair(own, groupCount, [group, group], clusters, fromUpper(sums.slice(size), size));
   }
   for (const { first, second, stratum, clusters, ...given } of pairs) {
     if (first < 0 || second < 0) continue;
     const products = Float64Array.from(given.products);
-    const own = byStratum.get(stratum) as WritableSums;
+    const own = byStratum.get(stratum) as StratumSums;
     if (first === second) addSpelling(own, groupCount, first, clusters, products, size);
     else if (first < second) addPair(own, groupCount, [first, second], clusters, products);
     else addPair(own, groupCount, [second, first], clusters, transposed(products, size));
@@ -238,45 +214,21 @@ function productSums(size: number, left: string, right: string, isUpper: boolean
   );
 }
 
-interface WritableSums {
-  readonly clusters: number;
-  readonly groups: Map<number, { clusters: number; readonly sums: Float64Array }>;
-  readonly pairs: Map<number, { first: number; second: number; clusters: number; readonly products: Float64Array }>;
-}
-
-function emptySums(clusters: number): WritableSums {
-  return { clusters, groups: new Map(), pairs: new Map() };
-}
-
-/** Adds the sums of a group. A group with several spellings has several sums. */
-function addGroup(into: WritableSums, group: number, clusters: number, sums: Float64Array): void {
-  const own = into.groups.get(group);
-  if (own === undefined) into.groups.set(group, { clusters, sums });
-  else {
-    own.clusters += clusters;
-    sums.forEach((sum, cell) => (own.sums[cell] = (own.sums[cell] as number) + sum));
-  }
-}
-
 function addPair(
-  into: WritableSums,
+  into: StratumSums,
   groupCount: number,
   [first, second]: readonly [number, number],
   clusters: number,
   products: Float64Array,
 ): void {
-  const key = first * groupCount + second;
-  const own = into.pairs.get(key);
-  if (own === undefined) into.pairs.set(key, { first, second, clusters, products });
-  else {
-    own.clusters += clusters;
-    products.forEach((product, cell) => (own.products[cell] = (own.products[cell] as number) + product));
-  }
+  const own = pairOf(into, groupCount, first, second, Math.sqrt(products.length));
+  own.clusters += clusters;
+  addInto(own.products, 0, products);
 }
 
 /** Adds the products of two spellings of one group, and counts their common clusters once. */
 function addSpelling(
-  into: WritableSums,
+  into: StratumSums,
   groupCount: number,
   group: number,
   common: number,

@@ -1,5 +1,7 @@
 import { assertNoProblem, binaryCheck, numberChecks, weightChecks } from './checks.ts';
-import { clusterChecks, type ClusterQuery, hasClusters, type StratumSums, sumClusters } from './count-clusters.ts';
+import type { StratumSums } from '../stats/stratum-sums.ts';
+import { hasClusters } from '../table/cluster-columns.ts';
+import { clusterChecks, type ClusterQuery, sumClusters } from './count-clusters.ts';
 import { type OutcomeColumn, type PositiveLabels, reduceColumns } from './column-readings.ts';
 import { type AttributeRows, groupRows, type SourceReduction } from './group-by.ts';
 import { assertLabelsCounted } from './positive-label.ts';

@@ -1,5 +1,6 @@
 import { assertNoProblem, binaryCheck, numberChecks, weightChecks } from './checks.ts';
-import { type ClusterCell, clusterChecks, hasClusters, readClusterCells } from './count-clusters.ts';
+import { hasClusters } from '../table/cluster-columns.ts';
+import { type ClusterCell, clusterChecks, readClusterCells } from './count-clusters.ts';
 import { type OutcomeColumn, reduceColumns } from './column-readings.ts';
 import { truthColumn, weightColumn } from './count-decisions.ts';
 import { type AttributeRows, droppedRows, groupRows, rowsSql, type SourceReduction } from './group-by.ts';

@@ -1,5 +1,7 @@
 import { assertNoProblem, type Check, numberChecks, weightChecks } from './checks.ts';
-import { clusterChecks, type ClusterQuery, hasClusters, type StratumSums, sumClusters } from './count-clusters.ts';
+import type { StratumSums } from '../stats/stratum-sums.ts';
+import { hasClusters } from '../table/cluster-columns.ts';
+import { clusterChecks, type ClusterQuery, sumClusters } from './count-clusters.ts';
 import { type OutcomeColumn, reduceColumns } from './column-readings.ts';
 import { weightColumn } from './count-decisions.ts';
 import {

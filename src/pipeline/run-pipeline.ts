@@ -94,13 +94,27 @@ export async function runPipeline(
 }
 
 /**
- * Checks that data have the columns that a configuration names: sensitive
- * attributes and features.
+ * Checks that data have the columns that a configuration names: sensitive attributes, features, clusters and strata.
  * @throws {DataValidationError} if a column does not exist; the error contains the names most similar to the first
  *   missing column
  */
-export function assertConfigColumns({ sensitive, features = [] }: PipelineConfig, table: Table): void {
-  for (const name of [...sensitive, ...features]) table.column(name);
+export function assertConfigColumns(config: PipelineConfig, table: Table): void {
+  for (const name of columnsOf(config)) table.column(name);
+}
+
+/** Returns the columns whose texts stay as they are: those of groups, clusters and strata. */
+export function labelColumns({ sensitive, cluster, strata }: PipelineConfig): string[] {
+  return [...sensitive, ...[cluster, strata].filter((name) => name !== undefined)];
+}
+
+/** Returns whether data have all columns that a configuration names, with its target. */
+export function hasConfigColumns(config: PipelineConfig, table: Table): boolean {
+  const target = config.training?.targetColumn;
+  return [...columnsOf(config), ...(target === undefined ? [] : [target])].every((name) => table.has(name));
+}
+
+function columnsOf(config: PipelineConfig): string[] {
+  return [...labelColumns(config), ...(config.features ?? [])];
 }
 
 /**

@@ -5,6 +5,7 @@ import { assertFewGroups } from '../../io/assert-few-groups.ts';
 import { tableSize } from '../../io/load-data.ts';
 import { loadData } from '../../io/load-data.ts';
 import { parseConfigText } from '../../pipeline/index.ts';
+import { hasConfigColumns, labelColumns } from '../../pipeline/run-pipeline.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import type { Table } from '../../table/index.ts';
 import { fieldProblem } from '../problem/service-problem.ts';
@@ -72,5 +73,8 @@ export async function loadForm(
     [...sensitive.map((name) => [name]), ...intersections],
     MAX_GROUPS,
   );
-  return { config, table: await loadData(path, { labels: sensitive, decimal: config.decimal }) };
+  const table = await loadData(path, { labels: labelColumns(config), decimal: config.decimal });
+  // The error names the line of the column.
+  if (!hasConfigColumns(config, table)) await parseConfigText(text, 'config', { profile: profile ?? null, columns: table.columnNames }); // prettier-ignore
+  return { config, table };
 }

@@ -4,6 +4,7 @@ import {
   comparator,
   count,
   fields,
+  interval,
   metricResults,
   model,
   notes,
@@ -38,6 +39,10 @@ export const workflowValidationSchema = model(
 export const workflowMetricsSchema = model('WorkflowMetrics', 'The metrics of predictions on the held-out rows.', {
   n: count.describe('The number of evaluated rows.'),
   accuracy: numberOrNull,
+  accuracy_ci: interval
+    .nullable()
+    .optional()
+    .describe('The 95% interval of the accuracy, if the rows come in clusters; null if all are in one cluster.'),
   mean_absolute_error: numberOrNull,
   metrics: metricResults,
   attributes: z.record(z.string(), metricResults).describe('The metrics of each attribute.'),

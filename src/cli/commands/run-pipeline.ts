@@ -19,6 +19,7 @@ import { assertOutputs } from '../output-places.ts';
 import { type OutputOptions, printResult, remark, remarkTracking, remarkWritten } from '../output.ts';
 import { progressBar } from '../progress-bar.ts';
 import { startProvenance } from '../provenance.ts';
+import { reportSigner } from '../report-signer.ts';
 import { outcomeText, quoted } from '../training-job.ts';
 
 interface RunPipelineOptions extends OutputOptions {
@@ -29,6 +30,7 @@ interface RunPipelineOptions extends OutputOptions {
   readonly outputDir?: string;
   readonly threshold?: number;
   readonly junit?: string;
+  readonly sign?: string;
   readonly mlflowExperiment?: string;
   readonly mlflowRunName?: string;
 }
@@ -50,6 +52,7 @@ ${OPTION.trainSize}
 --class-weight <name>  class weights in training: balanced or none (default: balanced)
 ${OPTION.backend}
 ${OPTION.junit}
+--sign <path>  secret key of 'evenhand keygen': sign the manifest of --output-dir, which names all its files
 ${OPTION.mlflow}`,
     required: ['csv'],
     schema: async () => (await import('../../schemas/workflow-fields.ts')).runPipelineSchema,
@@ -69,7 +72,11 @@ The worst value over the sensitive attributes is compared with the threshold.
 Exit codes: 0 the value is within the threshold, or there is no threshold; 1 it is not; 2 invalid options
 or data; 3 a step of the pipeline or the training failed.`,
     async run(options: RunPipelineOptions, request, _, call) {
+      const { outputDir: folder } = options;
+      const signed = folder === undefined ? undefined : [path.join(folder, 'manifest.json')];
+      const signReports = await reportSigner(options.sign, signed, 'Add --output-dir.');
       const { result, provenance } = await run(options, request, call);
+      await signReports?.();
       const [{ workflowToJson }, { withManifest }] = await Promise.all([
         import('../../integration/workflow-report/workflow-to-json.ts'),
         import('../../document/provenance.ts'),
@@ -99,15 +106,18 @@ async function run(
   request: z.output<typeof runPipelineSchema>,
   call: readonly string[],
 ): Promise<Run> {
-  const [{ findConfigFile, loadConfig }, { executeWorkflow }, { loadData }] = await Promise.all([
-    import('../../pipeline/index.ts'),
-    import('../../integration/workflow/execute-workflow.ts'),
-    import('../../io/load-data.ts'),
-  ]);
+  const [{ findConfigFile, loadConfig }, { hasConfigColumns, labelColumns }, { executeWorkflow }, { loadData }] =
+    await Promise.all([
+      // prettier-ignore
+      import('../../pipeline/index.ts'),
+      import('../../pipeline/run-pipeline.ts'),
+      import('../../integration/workflow/execute-workflow.ts'),
+      import('../../io/load-data.ts'),
+    ]);
   const { threshold, classWeight, ...how } = request;
   const { csv, json, outputDir } = options;
   const inputs = [csv, options.config ?? pathFromHere(findConfigFile())];
-  await assertOutputs([options.junit], inputs, [outputDir]);
+  await assertOutputs([options.junit], [...inputs, options.sign], [outputDir]);
   const isShown = json === true || outputDir !== undefined;
   const findProvenance = startProvenance(isShown, { call, options, inputs, variables: VARIABLES });
   const config: PipelineConfig = await loadConfig(options.config, { profile: options.profile });
@@ -118,7 +128,10 @@ async function run(
     ...(options.naValues === undefined ? {} : { naValues: options.naValues }),
   };
   if (options.junit !== undefined && judged.validationThreshold === undefined) throw await nothingJudged();
-  const table = await loadData(csv, { labels: config.sensitive, decimal: csv.decimal ?? config.decimal });
+  const labels = labelColumns(config);
+  const table = await loadData(csv, { labels, decimal: csv.decimal ?? config.decimal });
+  // The error names the line of the column.
+  if (!hasConfigColumns(config, table)) await loadConfig(options.config, { profile: options.profile, columns: table.columnNames }); // prettier-ignore
   const provenance = await findProvenance(table.rowCount);
   const workflowOptions: WorkflowOptions = {
     ...how,

@@ -1,5 +1,3 @@
-import path from 'node:path';
-
 import type { Command } from 'commander';
 
 import type { GateCase, GateReport } from '../../document/gate-report.ts';
@@ -18,6 +16,7 @@ import { settingsOf, writeGateReports } from '../gate-reports.ts';
 import { parseNames, repeatable } from '../option-parsers.ts';
 import { assertOutputs, reportWriter } from '../output-places.ts';
 import { type OutputOptions, printResult, remarkWritten, warn } from '../output.ts';
+import { reportSigner, signatureOf } from '../report-signer.ts';
 import { startProvenance } from '../provenance.ts';
 import { assertOneSource, onDatabase, openSql, SQL_OPTIONS, type SqlOptions } from '../sql-rows.ts';
 
@@ -145,7 +144,7 @@ async function run(
   const { out, outPlot, compare, gate, junit, rawCsv: raw, sign } = options;
   const { title, files, request: own, measure } = await openData(options, request);
   const writeReports = await reportWriter(out, { takesTables: true, raw });
-  const signReports = await reportSigner(sign, out);
+  const signReports = await reportSigner(sign, out, 'Add --out report.json or --out report.html.');
   const signatures = sign === undefined ? [] : (out ?? []).map(signatureOf);
   await assertOutputs([...(out ?? []), ...signatures, outPlot, junit], [files, compare, gate, sign]);
   const drawPlot = await plotWriter(outPlot);
@@ -235,39 +234,6 @@ async function readEarlier(compare: string | undefined): Promise<ValidationJson 
     import('../../io/read-text-file.ts'),
   ]);
   return parseValidationJson(await readResultText(compare, '--compare'), compare);
-}
-
-/** Reads the private key before the work starts, and returns a function that signs written files. */
-async function reportSigner(
-  key: string | undefined,
-  out: readonly string[] | undefined,
-): Promise<(() => Promise<void>) | undefined> {
-  if (key === undefined) return undefined;
-  if (out === undefined) {
-    throw new ConfigValidationError('--sign signs reports, but no report is written.', {
-      context: { parameter: 'sign' },
-      suggestion: 'Add --out report.json or --out report.html.',
-    });
-  }
-  const [{ signReport }, { readResultText }, { writeFileAtomic }, { readFile }] = await Promise.all([
-    import('../../integration/sign-report.ts'),
-    import('../../io/read-text-file.ts'),
-    import('../../io/atomic-write.ts'),
-    import('node:fs/promises'),
-  ]);
-  const privateKey = await readResultText(key, '--sign');
-  const { EVENHAND_KEY_PASSWORD: password } = process.env;
-  const signed = (report: Uint8Array | string, file: string): string =>
-    signReport(report, { privateKey, password, name: path.basename(file) });
-  // A key that cannot be used is an error before the work.
-  signed('', '');
-  return async () => {
-    for (const file of out) await writeFileAtomic(signatureOf(file), signed(await readFile(file), file));
-  };
-}
-
-function signatureOf(report: string): string {
-  return `${report}.dsse.json`;
 }
 
 /** The data of a call. */

@@ -1,3 +1,6 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
 import { Argument, type Command } from 'commander';
 
 import { briefReport, type ReportBlock, type ReportDocument } from '../../document/report-document.ts';
@@ -32,6 +35,10 @@ Examples:
   Without the data: do the results follow from the counts of the groups in the report?
   $ evenhand verify report.json --counts-only
 
+  The folder of a workflow, which runs again on the data:
+  $ evenhand run-pipeline --config config/cps-wages.yml --csv wages.csv --output-dir out
+  $ evenhand verify out --csv wages.csv
+
   A signed report:
   $ evenhand keygen --out audit
   $ evenhand validate --csv decisions.csv --y-pred approved --sensitive sex --out report.json --sign audit.pem
@@ -41,17 +48,23 @@ All numbers are computed again. The order of rows and the format of the files do
 by accident; only the data show whether the counts are true, and only a signature shows who wrote the report.
 Exit codes: 0 nothing differs, 1 something differs, 2 invalid options, or no report that can be verified.`,
     run,
-  }).addArgument(new Argument('<report>', 'report of validate: .json or .html'));
+  }).addArgument(new Argument('<report>', 'report of validate (.json or .html), or folder of run-pipeline'));
 }
 
 async function run(options: VerifyOptions, { key }: VerifyRequest, [path = '']: readonly string[]): Promise<void> {
+  const isFolder = (await stat(path).catch(() => undefined))?.isDirectory() === true;
   const [{ outcomeOf, verifyReport }, { readResultText }] = await Promise.all([
     import('../../integration/verify-report.ts'),
     import('../../io/read-text-file.ts'),
   ]);
-  const report = await readResultText(path, 'verify');
-  const { checks } = await verifyReport(report, { source: options.csv?.paths });
-  const verification = key === undefined ? outcomeOf(checks) : outcomeOf([...checks, await checkSignature(path, report, key, options.signature)]); // prettier-ignore
+  // The manifest of a folder names all its files, so that its signature is that of the folder.
+  const file = isFolder ? join(path, 'manifest.json') : path;
+  const report = await readResultText(file, 'verify');
+  const source = options.csv?.paths;
+  const { checks } = isFolder
+    ? await (await import('../../integration/verify-workflow.ts')).verifyWorkflow(path, { source })
+    : await verifyReport(report, { source });
+  const verification = key === undefined ? outcomeOf(checks) : outcomeOf([...checks, await checkSignature(file, report, key, options.signature)]); // prettier-ignore
   await printResult(options, {
     json: () => verificationToJson(verification),
     text: () => documentOf(verification, path),

@@ -30,7 +30,10 @@ export function comparisonBlocks(comparison: GroupComparison, attribute: string,
  * Builds the table of each group's value before and after. If there are very many groups, it shows the groups with the
  * lowest and the highest values, and the number of other groups.
  */
-export function groupTable({ measure, unit, level, groups }: GroupComparison, attribute: string): ReportTable {
+export function groupTable(
+  { measure, unit, level, groups, clusters }: GroupComparison,
+  attribute: string,
+): ReportTable {
   const interval = level === null ? [] : [numberColumn(capital(intervalName(level)))];
   const values = ({ before, after }: ComparedGroup): string[] => [
     ...sideOf(before, unit, level !== null),
@@ -40,13 +43,19 @@ export function groupTable({ measure, unit, level, groups }: GroupComparison, at
   const columns = [
     { name: 'Group' },
     numberColumn('n'),
+    ...(clusters === undefined ? [] : [numberColumn('Clusters')]),
     numberColumn('Before'),
     ...interval,
     numberColumn('After'),
     ...interval,
     numberColumn('Change'),
   ];
-  const row = (group: ComparedGroup): string[] => [labelText(group.label), tableCount(group.n), ...values(group)];
+  const row = (group: ComparedGroup): string[] => [
+    labelText(group.label),
+    tableCount(group.n),
+    ...(clusters === undefined ? [] : [tableCount(own(clusters, group.label) ?? 0)]),
+    ...values(group),
+  ];
   const name = `${inWords(measure)} by ${labelText(attribute)}`;
   const between = groups.length - 2 * SHOWN_AT_EACH_END;
   if (between <= 0) return { kind: 'table', caption: name, columns, rows: groups.map(row) };
@@ -77,6 +86,8 @@ export interface GroupComparison {
   /** The level of the intervals of groups; null if groups have no intervals. */
   readonly level: number | null;
   readonly groups: readonly ComparedGroup[];
+  /** The number of clusters of each group; undefined if rows are independent. */
+  readonly clusters?: Readonly<Record<string, number>> | undefined;
 }
 
 type Results = Readonly<Record<string, MetricResult>>;
@@ -94,7 +105,7 @@ export function compareGroups(baseline: Results, final: Results): GroupCompariso
         [group.before, group.after].some((side) => (side?.ci ?? null) !== null),
       );
       const level = hasIntervals ? after.ciLevel : null;
-      return groups.length === 0 ? [] : [{ measure, unit: unitOf(measure), level, groups }];
+      return groups.length === 0 ? [] : [{ measure, unit: unitOf(measure), level, groups, clusters: after.nClusters }];
     });
   });
 }

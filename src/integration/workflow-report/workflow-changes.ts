@@ -167,17 +167,18 @@ function valueAndInterval(result: MetricResult | undefined): [value: string, int
 function performanceRow(before: WorkflowMetrics, after: WorkflowMetrics, level: number): string[][] {
   const [from, to] = [performanceOf(before), performanceOf(after)];
   if (from === undefined || to === undefined) return [];
-  const side = ({ value, unit }: Performance, n: number): string[] => [
+  const side = ({ value, unit }: Performance, metrics: WorkflowMetrics): string[] => [
     tableValue(value, unit),
-    unit === 'share' ? accuracyInterval(value, n, level) : 'none',
+    unit === 'share' ? accuracyInterval(value, metrics, level) : 'none',
   ];
   const change = signedValue(to.value - from.value, to.unit);
-  return [['All rows', to.name, ...side(from, before.n), ...side(to, after.n), change]];
+  return [['All rows', to.name, ...side(from, before), ...side(to, after), change]];
 }
 
-/** Formats the Wilson interval of a share of correct decisions. */
-export function accuracyInterval(accuracy: number, n: number, level: number): string {
-  return rangeText(wilsonInterval(accuracy * n, n, level), (end) => tableValue(end, 'share'));
+/** Formats the interval of a share of correct decisions: that of its clusters, or Wilson's interval. */
+export function accuracyInterval(accuracy: number, { n, accuracyCi }: WorkflowMetrics, level: number): string {
+  if (accuracyCi === null) return 'none';
+  return rangeText(accuracyCi ?? wilsonInterval(accuracy * n, n, level), (end) => tableValue(end, 'share'));
 }
 
 /** Returns the level of the intervals, which is the same for all metrics of a workflow. */

@@ -18,6 +18,7 @@ import { calibrationBlocks } from './calibration-section.ts';
 import { compareGroups, comparisonBlocks, type GroupComparison } from './group-table.ts';
 import { constraintTerms, METHOD_WORDS, stepWords } from './method-words.ts';
 import { own } from '../../internal/values.ts';
+import { hasClusters } from '../../table/cluster-columns.ts';
 import { accuracyInterval, changeBlocks, cost, levelOf, performanceOf, workflowVerdict } from './workflow-changes.ts';
 
 const KINDS: Readonly<Record<TradeOffPoint['kind'], string>> = {
@@ -232,7 +233,7 @@ function stepSummary(metrics: WorkflowMetrics): ReportFact[] {
     ...(performance === undefined ? [] : [performance]).map(({ name, value, unit }) => ({
       name,
       value: tableValue(value, unit),
-      remark: unit === 'share' ? `${intervalName(level)} ${accuracyInterval(value, n, level)}` : undefined,
+      remark: unit === 'share' ? `${intervalName(level)} ${accuracyInterval(value, metrics, level)}` : undefined,
     })),
     ...Object.entries(metrics.metrics).map(([metric, result]) => ({
       name: inWords(metric),
@@ -300,9 +301,16 @@ function termsOf(findings: WorkflowFindings): string[][] {
     ['Training rows', `${tableCount(split.train.length)} (${tableValue(split.trainSize, 'share')} of usable rows)`],
     ['Held-out rows', tableCount(split.test.length)],
     ['Excluded rows', `${tableCount(split.nDropped)} (target or sensitive attribute missing)`],
+    ...(hasClusters(config) ? [['Clusters', clusterWords(config)]] : []),
     ['Minimum group size', `${tableCount(findings.minGroupSize)} rows`],
     ['Seed', String(findings.seed)],
   ];
+}
+
+function clusterWords({ cluster, strata }: WorkflowFindings['config']): string {
+  const units =
+    cluster === undefined ? 'each row' : `${labelText(cluster)}, whose rows are all trained on or all held out`;
+  return strata === undefined ? units : `${units}; in strata of ${labelText(strata)}`;
 }
 
 function targetWords({ config: { training }, positiveLabel }: WorkflowFindings): string {

@@ -9,6 +9,8 @@ import type { ValidationResult, WorkflowFindings, WorkflowMetrics, WorkflowSplit
 export interface WorkflowMetricsJson extends SnakeFields<
   Pick<WorkflowMetrics, 'n' | 'accuracy' | 'meanAbsoluteError'>
 > {
+  /** The 95% interval of the accuracy, if the rows come in clusters. */
+  readonly accuracy_ci?: readonly [number, number] | null;
   /** The metrics by name. With several attributes, each metric has its worst value over the attributes. */
   readonly metrics: Readonly<Record<string, MetricResultJson>>;
   readonly attributes: Readonly<Record<string, Readonly<Record<string, MetricResultJson>>>>;
@@ -81,9 +83,7 @@ type PlainFinding =
 export function workflowToJson(findings: WorkflowFindings): WorkflowJson {
   const { config, split, features } = findings;
   return {
-    validation: validationToJson(findings),
-    baseline_metrics: metricsToJson(findings.baselineMetrics),
-    final_metrics: metricsToJson(findings.finalMetrics),
+    ...workflowPartsToJson(findings),
     config: pipelineConfigToJson(config),
     seed: findings.seed,
     transformers_applied: findings.transformersApplied,
@@ -113,7 +113,7 @@ export function workflowToJson(findings: WorkflowFindings): WorkflowJson {
   };
 }
 
-function validationToJson({ validation, baselineMetrics, finalMetrics }: WorkflowFindings): WorkflowValidationJson {
+function validationToJson({ validation, baselineMetrics, finalMetrics }: JudgedFindings): WorkflowValidationJson {
   const { metric, verdict } = validation;
   return {
     passed: validation.passed,
@@ -133,15 +133,31 @@ function validationToJson({ validation, baselineMetrics, finalMetrics }: Workflo
   };
 }
 
+/** The metrics of both models, and the verdict. */
+type JudgedFindings = Pick<WorkflowFindings, 'validation' | 'baselineMetrics' | 'finalMetrics'>;
+
+/** Returns the verdict and the metrics of both models as JSON. */
+export function workflowPartsToJson(
+  findings: JudgedFindings,
+): Pick<WorkflowJson, 'validation' | 'baseline_metrics' | 'final_metrics'> {
+  return {
+    validation: validationToJson(findings),
+    baseline_metrics: metricsToJson(findings.baselineMetrics),
+    final_metrics: metricsToJson(findings.finalMetrics),
+  };
+}
+
 /** Returns the reason why the judged metric is undefined in a step of the workflow; null if the metric is defined. */
 function reasonOf({ metrics }: WorkflowMetrics, { metric }: ValidationResult): string | null {
   return own(metrics, metric)?.undefinedReason ?? null;
 }
 
-function metricsToJson({ n, accuracy, meanAbsoluteError, metrics, attributes }: WorkflowMetrics): WorkflowMetricsJson {
+function metricsToJson(of: WorkflowMetrics): WorkflowMetricsJson {
+  const { n, accuracy, accuracyCi, meanAbsoluteError, metrics, attributes } = of;
   return {
     n,
     accuracy,
+    ...(accuracyCi === undefined ? {} : { accuracy_ci: accuracyCi }),
     mean_absolute_error: meanAbsoluteError,
     metrics: resultsToJson(metrics),
     attributes: Object.fromEntries(Object.entries(attributes).map(([name, results]) => [name, resultsToJson(results)])),

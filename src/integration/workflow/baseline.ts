@@ -12,6 +12,7 @@ import { encodedWidth, encodeFeatures, type FeatureSpec, fitFeatures } from '../
 import type { Estimator } from '../../training/estimators/estimator.ts';
 import { LinearRegression } from '../../training/estimators/linear-regression.ts';
 import { LogisticRegression } from '../../training/estimators/logistic-regression.ts';
+import type { KindStatistics } from '../measure-attributes.ts';
 import type { WorkflowMetrics, WorkflowSplit } from '../workflow-result.ts';
 import { type JudgedRows, measurePredictions, type ModelOutputs, outputsOf } from './measure-predictions.ts';
 import { describeSplit, type RowSplit, splitWorkflow } from './split-workflow.ts';
@@ -22,7 +23,7 @@ import {
   type FilledWorkflowOptions,
   fillWorkflowOptions,
 } from './workflow-options.ts';
-import { readWorkflowRows, type WorkflowRows } from './workflow-rows.ts';
+import { readWorkflowRows, takeClusters, type WorkflowRows } from './workflow-rows.ts';
 
 /** The result of the first step. */
 export interface Baseline {
@@ -34,6 +35,8 @@ export interface Baseline {
   readonly model: Estimator;
   readonly outputs: ModelOutputs;
   readonly metrics: WorkflowMetrics;
+  /** What the metrics were computed from. */
+  readonly statistics: readonly KindStatistics[];
   readonly warnings: readonly string[];
 }
 
@@ -51,17 +54,18 @@ export async function measureBaseline(
   const x = encode(test);
   const scores = rows.task === 'binary' ? await model.predictProba(x) : Float64Array.from(await model.predict(x));
   const outputs = outputsOf(scores, rows.task, decisionThreshold);
-  const metrics = measurePredictions(rows.metric, judgedRows(rows, test), outputs, metricOptions(options));
+  const measured = measurePredictions(rows.metric, judgedRows(rows, test), outputs, metricOptions(options));
   onProgress?.({ stage: 'baseline', done: 1, total: 1 });
-  return { specs, model, outputs, metrics, warnings };
+  return { specs, model, outputs, ...measured, warnings };
 }
 
 /** Returns the true values and groups of the given rows, for the metrics. */
-export function judgedRows({ task, y, attributes }: WorkflowRows, part: Int32Array): JudgedRows {
+export function judgedRows({ task, y, attributes, clusters }: WorkflowRows, part: Int32Array): JudgedRows {
   return {
     task,
     y: takeValues(y, part),
     attributes: Object.fromEntries(Object.entries(attributes).map(([name, groups]) => [name, takeRows(groups, part)])),
+    clusters: clusters && takeClusters(clusters, part),
   };
 }
 

@@ -31,7 +31,7 @@ import {
   WORKFLOW_OPTION_NAMES,
   type WorkflowOptions,
 } from './workflow-options.ts';
-import { readWorkflowRows, type WorkflowRows } from './workflow-rows.ts';
+import { missingOf, readWorkflowRows, type WorkflowRows } from './workflow-rows.ts';
 
 /**
  * Runs a fairness workflow in three steps, from data to a verdict.
@@ -83,7 +83,8 @@ export async function executeWorkflow(
   const parsed = parsePipelineConfig(config);
   const filled = fillWorkflowOptions(options);
   filled.signal?.throwIfAborted();
-  const rows = readWorkflowRows(parsed, await readTable(data));
+  const given = await readTable(data);
+  const rows = readWorkflowRows(parsed, given);
   await assertOutput(options.outputDir);
   const split = splitWorkflow(rows, filled);
 
@@ -95,7 +96,9 @@ export async function executeWorkflow(
   const made = { ...findings, model, pipeline, pipelineMetadata, transformedData, sampleWeight };
   filled.signal?.throwIfAborted();
   const { outputDir, provenance } = options;
-  const written = { workflow: made, rows, features, provenance };
+  const statistics = { baseline: baseline.statistics, final: trained.statistics };
+  const evidence = { findings, given, options: filled, statistics, leftOut: rows.leftOut, provenance };
+  const written = { workflow: made, rows, features, evidence };
   const files = outputDir === undefined ? [] : await writeWorkflow(outputDir, written);
   const tracking = await track(findings, options, files);
   return Object.freeze({
@@ -161,7 +164,7 @@ async function gatherFindings(steps: FinishedSteps): Promise<WorkflowFindings> {
     finalMetrics,
     validation: validateWorkflow(metric, baseline.metrics, finalMetrics, config.validationThreshold, {
       strictMissing: config.strictMissing,
-      missing: rows.missing,
+      missing: missingOf(rows.leftOut),
     }),
     constraint: describeModel(trained.trained.model).constraint,
     transformersApplied: Object.freeze(trained.pipeline.steps.map(({ name }) => name)),
@@ -287,7 +290,7 @@ function groupsLost(before: MetricResult, after: MetricResult): string[] {
  * nobody in a group, the group has no precision. A gap between the remaining groups would then look like an
  * improvement.
  */
-function onSameGroups(baseline: WorkflowMetrics, final: WorkflowMetrics): WorkflowMetrics {
+export function onSameGroups(baseline: WorkflowMetrics, final: WorkflowMetrics): WorkflowMetrics {
   const attributes = Object.entries(final.attributes).map(([attribute, metrics]) => {
     const results = Object.entries(metrics).map(([name, result]) => [
       name,

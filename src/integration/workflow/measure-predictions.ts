@@ -1,10 +1,12 @@
-import { computeMetric } from '../../metrics/compute-metric.ts';
+import { computeMetric, metricOf, reduceRows } from '../../metrics/compute-metric.ts';
 import type { MetricResult } from '../../metrics/index.ts';
 import { metricDefinition, metricKind } from '../../metrics/metric-definitions.ts';
 import type { MetricOptions } from '../../metrics/options.ts';
 import type { MetricRows } from '../../metrics/row-options.ts';
+import type { GroupStats } from '../../metrics/statistics/group-stats.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
 import { decide } from '../../training/estimators/estimator-rows.ts';
+import type { AttributeStatistics, KindStatistics } from '../measure-attributes.ts';
 import { unfairness, type WorkflowMetrics } from '../workflow-result.ts';
 
 /** The metrics that are always measured, in addition to the judged metric. */
@@ -18,6 +20,15 @@ export interface JudgedRows {
   readonly task: 'binary' | 'regression';
   readonly y: Uint8Array | Float64Array;
   readonly attributes: Readonly<Record<string, CategoricalColumn>>;
+  /** The clusters of dependent rows; undefined if all rows are independent. */
+  readonly clusters?: RowClusters | undefined;
+}
+
+/** The codes of clusters and strata, [rows]. */
+export interface RowClusters {
+  /** Undefined if each row is a cluster. */
+  readonly cluster?: Int32Array | undefined;
+  readonly strata?: Int32Array | undefined;
 }
 
 /** The predictions of a model. */
@@ -34,23 +45,83 @@ export function outputsOf(scores: Float64Array, task: JudgedRows['task'], thresh
   return { decisions: decide(scores, threshold ?? 0.5), scores };
 }
 
+/** The metrics of predictions, and the statistics that they were computed from. */
+export interface MeasuredPredictions {
+  readonly metrics: WorkflowMetrics;
+  readonly statistics: readonly KindStatistics[];
+}
+
 /** Measures predictions with the default metrics of the task and the judged metric, for every attribute. */
 export function measurePredictions(
   judged: string,
   rows: JudgedRows,
   outputs: ModelOutputs,
   options: MetricOptions,
-): WorkflowMetrics {
-  const names = [...new Set([judged, ...USUAL[rows.task]])];
-  const attributes = Object.fromEntries(
-    Object.entries(rows.attributes).map(([attribute, groups]) => [
-      attribute,
-      Object.freeze(
-        Object.fromEntries(names.map((name) => [name, measureOne(name, rows.y, groups, outputs, options)])),
-      ),
-    ]),
-  );
-  return Object.freeze({ n: rows.y.length, ...quality(rows, outputs), ...withWorst(names, attributes) });
+): MeasuredPredictions {
+  const { task, attributes, clusters } = rows;
+  const names = measuredNames(judged, task);
+  const kinds = [...new Set(names.map((name) => metricKind(metricDefinition(name))))];
+  const statistics = kinds.map((kind): KindStatistics => {
+    const groups = Object.values(attributes);
+    // The accuracy of all rows needs the clusters of all rows: those of groups do not add up.
+    if (clusters !== undefined && kind === 'classification') groups.push(allRows(rows.y.length));
+    return [
+      kind,
+      groups.map((sensitive) => ({ stats: countOutputs(kind, rows, outputs, sensitive), crossed: undefined })),
+    ];
+  });
+  const metrics = metricsOfStatistics(names, Object.keys(attributes), statistics, options);
+  return { metrics: Object.freeze({ n: rows.y.length, ...quality(rows, outputs), ...metrics }), statistics };
+}
+
+/** Returns the names of the metrics that a workflow measures. */
+export function measuredNames(judged: string, task: JudgedRows['task']): string[] {
+  return [...new Set([judged, ...USUAL[task]])];
+}
+
+/** One group of all rows. */
+function allRows(count: number): CategoricalColumn {
+  return { kind: 'categorical', codes: new Int32Array(count), labels: [ALL_ROWS] };
+}
+
+const ALL_ROWS = 'all rows';
+
+function countOutputs(
+  kind: GroupStats['kind'],
+  { y, clusters }: JudgedRows,
+  { decisions, scores }: ModelOutputs,
+  sensitive: CategoricalColumn,
+): GroupStats {
+  const values: Partial<MetricRows> = kind === 'scores' ? { yScore: scores ?? decisions } : { yPred: decisions };
+  return reduceRows(kind, { ...values, yTrue: y, sensitive, ...clusters }, 'executeWorkflow');
+}
+
+/** Computes the metrics of every attribute from statistics. */
+export function metricsOfStatistics(
+  names: readonly string[],
+  attributes: readonly string[],
+  statistics: readonly KindStatistics[],
+  options: MetricOptions,
+): Pick<WorkflowMetrics, 'metrics' | 'attributes' | 'accuracyCi'> {
+  const byKind = new Map(statistics);
+  const measured = attributes.map((attribute, index) => {
+    const results = names.map((name) => {
+      const { stats } = byKind.get(metricKind(metricDefinition(name)))?.[index] as AttributeStatistics;
+      return [name, metricOf(name, stats, options)] as const;
+    });
+    return [attribute, Object.freeze(Object.fromEntries(results))] as const;
+  });
+  const all = byKind.get('classification')?.[attributes.length]?.stats;
+  return {
+    ...withWorst(names, Object.fromEntries(measured)),
+    ...(all === undefined ? {} : { accuracyCi: accuracyCiOf(all) }),
+  };
+}
+
+/** Returns the interval of the accuracy of all rows, which are one group. */
+function accuracyCiOf(all: GroupStats): readonly [number, number] | null {
+  const { perGroupCi } = metricOf('accuracy_difference', all, { minGroupSize: 1 });
+  return perGroupCi?.[ALL_ROWS]?.['accuracy'] ?? null;
 }
 
 /** Returns the metrics of all attributes, and the worst value of each metric over all attributes. */

@@ -4,6 +4,7 @@ import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import { type CategoricalColumn, takeRows } from '../../table/index.ts';
 import { countGroups } from '../../training/data/row-splits.ts';
+import type { KindStatistics } from '../measure-attributes.ts';
 import type { WorkflowMetrics, WorkflowResult } from '../workflow-result.ts';
 import { type Baseline, encodeRows, judgedRows, metricOptions, remainingFeatures, takeValues } from './baseline.ts';
 import { measurePredictions, type ModelOutputs } from './measure-predictions.ts';
@@ -27,6 +28,8 @@ export interface TrainedWorkflow extends Pick<
   readonly test: EncodedRows;
   readonly outputs: ModelOutputs;
   readonly metrics: WorkflowMetrics;
+  /** What the metrics were computed from. */
+  readonly statistics: readonly KindStatistics[];
   readonly warnings: readonly string[];
 }
 
@@ -68,7 +71,7 @@ export async function transformAndTrain(
     features: kept.map(({ name }) => name),
     test: held,
     outputs,
-    metrics: measurePredictions(rows.metric, judgedRows(rows, test), outputs, metricOptions(options)),
+    ...measurePredictions(rows.metric, judgedRows(rows, test), outputs, metricOptions(options)),
     transformedData: all.data,
     sampleWeight: all.sampleWeight,
     warnings: [

@@ -3,21 +3,31 @@ import path from 'node:path';
 
 import { documentToHtml } from '../../document/document-to-html.ts';
 import { documentToMarkdown } from '../../document/document-to-markdown.ts';
-import { type Provenance, withManifest } from '../../document/provenance.ts';
+import { withManifest } from '../../document/provenance.ts';
 import { writeFileAtomic, writeFolderAtomic } from '../../io/atomic-write.ts';
 import { writeParquet } from '../../io/write-parquet.ts';
 import { savePipeline, withWeights } from '../../pipeline/index.ts';
+import { Table } from '../../table/index.ts';
 import type { FeatureSpec } from '../../training/data/feature-encoder.ts';
 import { holdsOnlyModel } from '../../training/models/model-card.ts';
 import { type ModelDescription, saveModel } from '../../training/models/save-model.ts';
+import { toJsonText } from '../../training/models/write-layers.ts';
 import { MODEL_PIPELINE_FILE } from '../predict-file.ts';
 import { workflowDocument } from '../workflow-report/workflow-document.ts';
 import { workflowToJson } from '../workflow-report/workflow-to-json.ts';
 import type { WorkflowMetrics, WorkflowResult } from '../workflow-result.ts';
+import {
+  fingerprintRows,
+  MANIFEST_FILE,
+  ORDER_FILE,
+  RESULTS_FILE,
+  type WorkflowEvidence,
+  workflowEvidence,
+} from './workflow-evidence.ts';
 import type { WorkflowRows } from './workflow-rows.ts';
 
 /** The names of files and folders in the output of a workflow. */
-const RESULTS = 'workflow_results.json';
+const RESULTS = RESULTS_FILE;
 const DATA = 'transformed_data.parquet';
 const MODEL = 'model';
 const PIPELINE = 'pipeline.json';
@@ -31,7 +41,7 @@ interface WorkflowOutput {
   readonly workflow: WrittenWorkflow;
   readonly rows: WorkflowRows;
   readonly features: readonly FeatureSpec[] | undefined;
-  readonly provenance: Provenance | undefined;
+  readonly evidence: WorkflowEvidence;
 }
 
 /**
@@ -40,16 +50,18 @@ interface WorkflowOutput {
  */
 export async function writeWorkflow(
   outputDir: string,
-  { workflow, rows, features, provenance }: WorkflowOutput,
+  { workflow, rows, features, evidence }: WorkflowOutput,
 ): Promise<string[]> {
+  const { given, provenance } = evidence;
   const report = { ...workflowDocument(workflow), provenance };
   const html = await documentToHtml(report);
-  const json = withManifest(workflowToJson(workflow), provenance);
+  const results = workflowToJson(workflow);
+  const { fingerprint, positions } = fingerprintRows(given);
   await writeFolderAtomic(
     outputDir,
     async (folder) => {
       const file = (name: string): string => path.join(folder, name);
-      await writeFileAtomic(file(RESULTS), `${JSON.stringify(json, undefined, 2)}\n`);
+      await writeFileAtomic(file(RESULTS), toJsonText(withManifest(results, provenance)));
       await writeParquet(file(DATA), withWeights(workflow.transformedData, workflow.sampleWeight));
       await savePipeline(workflow.pipeline, file(PIPELINE));
       await saveModel(workflow.model, file(MODEL), {
@@ -59,10 +71,16 @@ export async function writeWorkflow(
       });
       await writeFileAtomic(file('report.md'), documentToMarkdown(report));
       await writeFileAtomic(file('report.html'), html);
+      await writeParquet(file(ORDER_FILE), Table.from({ position: positions }));
+      // The last file, because it names all others.
+      await writeFileAtomic(
+        file(MANIFEST_FILE),
+        toJsonText(await workflowEvidence(folder, results, evidence, fingerprint)),
+      );
     },
     holdsOnlyWorkflow,
   );
-  return [RESULTS, DATA, MODEL, PIPELINE, ...REPORTS];
+  return [RESULTS, DATA, MODEL, PIPELINE, ...REPORTS, ORDER_FILE, MANIFEST_FILE];
 }
 
 /**
@@ -88,7 +106,16 @@ export function holdsOnlyWorkflow(folder: string): boolean {
   try {
     const names = readdirSync(folder);
     if (names.length === 0) return true;
-    const known: readonly string[] = [RESULTS, DATA, MODEL, PIPELINE, ...REPORTS];
+    const known: readonly string[] = [
+      RESULTS,
+      DATA,
+      MODEL,
+      PIPELINE,
+      ...REPORTS,
+      ORDER_FILE,
+      MANIFEST_FILE,
+      `${MANIFEST_FILE}.dsse.json`,
+    ];
     const model = path.join(folder, MODEL);
     return (
       names.includes(RESULTS) &&

@@ -1,13 +1,16 @@
 import { ConfigValidationError, DataValidationError } from '../../exceptions/index.ts';
 import { formatCount } from '../../internal/format.ts';
 import { getLogger } from '../../internal/logger.ts';
-import { describeMissing, missingRows } from '../../metrics/compare/missing-rows.ts';
+import { describeMissing, type DroppedAndKept, missingRows } from '../../metrics/compare/missing-rows.ts';
 import type { MissingRows } from '../../metrics/index.ts';
 import { metricKind } from '../../metrics/metric-definitions.ts';
 import { assertConfigColumns } from '../../pipeline/run-pipeline.ts';
 import type { PipelineConfig, TrainingConfig } from '../../schemas/pipeline/pipeline-document.ts';
+import { readClusters } from '../../metrics/reduce/row-arguments.ts';
+import { missingClusterInRow } from '../../table/cluster-columns.ts';
 import {
   type CategoricalColumn,
+  type Column,
   encodeGroups,
   INTERSECTION_SEPARATOR,
   readTexts,
@@ -17,9 +20,10 @@ import {
 import { assertFinite } from '../../training/data/feature-encoder.ts';
 import { assertTwoClasses, assertTwoGroups, findPositiveLabel } from '../../training/data/training-data.ts';
 import { knownMetric } from '../gates.ts';
+import type { RowClusters } from './measure-predictions.ts';
 
 /** The metric that the gate checks if the configuration names no metric. */
-const DEFAULT_METRIC = 'demographic_parity_difference';
+export const DEFAULT_METRIC = 'demographic_parity_difference';
 
 /** The rows of a workflow, read once for all three steps. Every row has its target and all sensitive attributes. */
 export interface WorkflowRows {
@@ -39,14 +43,21 @@ export interface WorkflowRows {
   readonly groups: CategoricalColumn;
   /** The groups of each attribute and intersection, by its name. */
   readonly attributes: Readonly<Record<string, CategoricalColumn>>;
+  /** The clusters of dependent rows; undefined if all rows are independent. */
+  readonly clusters: RowClusters | undefined;
   readonly features: readonly string[];
   readonly nDropped: number;
   /**
    * For each attribute, the rows that have a group of this attribute but no target, or no value of another sensitive
    * attribute.
    */
-  readonly missing: Readonly<Record<string, MissingRows>>;
+  readonly leftOut: Readonly<Record<string, LeftOutRows>>;
   readonly warnings: readonly string[];
+}
+
+/** The rows of each group that were left out and kept, [groups]. */
+export interface LeftOutRows extends DroppedAndKept {
+  readonly labels: readonly string[];
 }
 
 /**
@@ -71,6 +82,7 @@ export function readWorkflowRows(config: PipelineConfig, given: Table): Workflow
   assertUsableNumbers(complete, config);
   const sensitive = config.sensitive.map((name) => [name, encodeGroups(complete.column(name))] as const);
   const { y, positiveLabel } = readTarget(complete, training, task);
+  const clusters = readRowClusters(complete, config);
   const indices = Int32Array.from(y.keys()).filter(
     (row) => !Number.isNaN(y[row]) && sensitive.every(([, { codes }]) => (codes[row] as number) >= 0),
   );
@@ -83,7 +95,7 @@ export function readWorkflowRows(config: PipelineConfig, given: Table): Workflow
   for (const [name, column] of Object.entries(attributes)) assertTwoGroups(column, [name]);
   assertLearnable(targets, training.targetColumn);
   const { features, warnings } = chooseFeatures(table, config, training.targetColumn);
-  const left = nDropped === 0 ? [] : leftOutRows(complete, config, indices);
+  const leftOut = leftOutRows(complete, config, indices);
   const dropped =
     nDropped === 0 ? [] : [`${formatCount(nDropped)} rows without a target or a sensitive attribute are excluded`];
   return {
@@ -96,10 +108,11 @@ export function readWorkflowRows(config: PipelineConfig, given: Table): Workflow
     positiveLabel,
     groups,
     attributes,
+    clusters: clusters && takeClusters(clusters, indices),
     features,
     nDropped,
-    missing: Object.fromEntries(left.map(({ name, missing }) => [name, missing])),
-    warnings: [...ofTexts, ...warnings, ...dropped, ...left.flatMap(({ warning }) => warning ?? [])],
+    leftOut,
+    warnings: [...ofTexts, ...warnings, ...dropped, ...missingWarnings(leftOut)],
   };
 }
 
@@ -139,6 +152,33 @@ function readTarget(
   const positiveLabel = findPositiveLabel(table, targetColumn, named);
   const y = toBinary(table.column(targetColumn), `Column '${targetColumn}'`, positiveLabel ?? undefined);
   return { y: Float64Array.from(y, (value) => (value < 0 ? NaN : value)), positiveLabel };
+}
+
+/**
+ * Reads the clusters and strata that the configuration names.
+ * @throws {DataValidationError} if a row has none
+ */
+function readRowClusters(table: Table, { cluster, strata, naValues }: PipelineConfig): RowClusters | undefined {
+  const column = (name: string | undefined): Column | undefined =>
+    name === undefined ? undefined : table.column(name);
+  const read = readClusters(
+    { cluster: column(cluster), strata: column(strata), naValues },
+    table.rowCount,
+    (argument, row) => missingClusterInRow((argument === 'cluster' ? cluster : strata) ?? '', row + 1),
+  );
+  if (read === undefined) return undefined;
+  const { clusters, strata: ofClusters } = read;
+  return {
+    cluster: cluster === undefined ? undefined : clusters,
+    strata: ofClusters && clusters.map((one) => ofClusters[one] as number),
+  };
+}
+
+/** Returns the clusters of the given rows. */
+export function takeClusters({ cluster, strata }: RowClusters, rows: Int32Array): RowClusters {
+  const take = (codes: Int32Array | undefined): Int32Array | undefined =>
+    codes && rows.map((row) => codes[row] as number);
+  return { cluster: take(cluster), strata: take(strata) };
 }
 
 /** Transformers that accept only numbers. */
@@ -191,25 +231,33 @@ function assertLearnable(y: Uint8Array | Float64Array, target: string): void {
 /** The seed of the permutation test for missing rows. It does not depend on the seed of the workflow. */
 const MISSING_SEED = 42;
 
-/**
- * Returns the number of excluded rows in each group, and a warning if the share of excluded rows differs between
- * groups.
- */
-function leftOutRows(
-  complete: Table,
-  config: PipelineConfig,
-  indices: Int32Array,
-): { name: string; missing: MissingRows; warning: string | undefined }[] {
+/** Returns the numbers of rows of each group that were left out and kept, by attribute. */
+function leftOutRows(complete: Table, config: PipelineConfig, indices: Int32Array): Record<string, LeftOutRows> {
   const isKept = new Uint8Array(complete.rowCount);
   for (const row of indices) isKept[row] = 1;
-  return Object.entries(attributesOf(complete, config)).map(([name, { codes, labels }]) => {
+  const attributes = Object.entries(attributesOf(complete, config)).map(([name, { codes, labels }]) => {
     const [dropped, kept] = [new Float64Array(labels.length), new Float64Array(labels.length)];
     codes.forEach((code, row) => {
       const counts = isKept[row] === 1 ? kept : dropped;
       if (code >= 0) counts[code] = (counts[code] as number) + 1;
     });
-    const { rows: missing } = missingRows({ dropped, kept }, labels, MISSING_SEED);
-    return { name, missing, warning: describeMissing(missing, { dropped, kept }, labels) };
+    return [name, { labels, dropped, kept }] as const;
+  });
+  return Object.fromEntries(attributes);
+}
+
+/** Describes the rows that were left out, by attribute; an empty object if there are none. */
+export function missingOf(leftOut: Readonly<Record<string, LeftOutRows>>): Record<string, MissingRows> {
+  const all = Object.entries(leftOut);
+  if (all.every(([, { dropped }]) => dropped.every((count) => count === 0))) return {};
+  return Object.fromEntries(all.map(([name, own]) => [name, missingRows(own, own.labels, MISSING_SEED).rows]));
+}
+
+/** Returns a warning for each attribute if the share of rows that were left out differs between its groups. */
+function missingWarnings(leftOut: Readonly<Record<string, LeftOutRows>>): string[] {
+  return Object.entries(missingOf(leftOut)).flatMap(([name, missing]) => {
+    const own = leftOut[name] as LeftOutRows;
+    return describeMissing(missing, own, own.labels) ?? [];
   });
 }
 
@@ -222,12 +270,12 @@ function attributesOf(table: Table, { sensitive, intersections }: PipelineConfig
 
 function chooseFeatures(
   table: Table,
-  { features, sensitive }: PipelineConfig,
+  { features, sensitive, cluster, strata }: PipelineConfig,
   target: string,
 ): Pick<WorkflowRows, 'features' | 'warnings'> {
   if (features !== undefined) return { features, warnings: [] };
   const numeric = table.columnNames.filter(
-    (name) => table.column(name).kind === 'numeric' && name !== target && !sensitive.includes(name),
+    (name) => table.column(name).kind === 'numeric' && ![target, cluster, strata, ...sensitive].includes(name),
   );
   const warning = `no features were named, so the ${String(numeric.length)} numeric columns are used: ${numeric.join(', ')}`;
   getLogger().warn(warning);

@@ -1,7 +1,9 @@
-import { DataValidationError, ValueError } from '../../exceptions/index.ts';
+import { type DataValidationError, ValueError } from '../../exceptions/index.ts';
 import { formatCount } from '../../internal/format.ts';
 import { canonicalLabel } from '../../internal/label-text.ts';
-import { type StratumSums, stratumSums } from '../count-clusters.ts';
+import type { StratumSums } from '../../stats/stratum-sums.ts';
+import { missingCluster } from '../../table/cluster-columns.ts';
+import { stratumSums } from '../count-clusters.ts';
 import { clusterStatements } from '../counting-sql.ts';
 import type { SourceGroup } from '../group-by.ts';
 import type { DecisionRequest, EngineValue } from '../sql-engine.ts';
@@ -82,12 +84,8 @@ function missingClusters(
   count: number,
 ): DataValidationError {
   const columns = names.filter((name) => name !== undefined);
-  return new DataValidationError(
+  return missingCluster(
     `Columns '${columns.join("' and '")}' must hold a value in every row, but ${formatCount(count)} rows of ${titleOf(source)} have none.`,
-    {
-      code: 'invalid-value',
-      context: { columns, received: count },
-      suggestion: 'Fill in the value, or leave these rows out: nobody can say on which rows they depend.',
-    },
+    { columns, received: count },
   );
 }

@@ -1,5 +1,6 @@
 import { MetricComputationError } from '../../exceptions/index.ts';
 import { suggestNames } from '../../internal/arguments.ts';
+import { hasClusters } from '../../table/cluster-columns.ts';
 import { isTensorLike, onHost } from '../../table/index.ts';
 import { type ClassificationRows, reduceClassification } from '../reduce/reduce-classification.ts';
 import { reduceRegression, type RegressionRows } from '../reduce/reduce-regression.ts';
@@ -16,7 +17,7 @@ export interface MetricBackend {
   scores(rows: ScoreRows): Promise<ScoreStats>;
 }
 
-/** Counts arrays on the host and tensors on their device. */
+/** Counts arrays on the host and tensors on their device. Clusters are added up on the host, so that tensors are read. */
 export const nativeBackend: MetricBackend = {
   name: 'native',
   classification: async (rows) =>
@@ -32,11 +33,6 @@ export const nativeBackend: MetricBackend = {
       ? (await import('../reduce/reduce-tensors.ts')).reduceScoreTensors(rows)
       : reduceScores(hasClusters(rows) ? await onHost(rows) : rows),
 };
-
-/** Clusters are added up on the host, so that tensors are read. */
-function hasClusters({ cluster, strata }: ClassificationRows | RegressionRows | ScoreRows): boolean {
-  return cluster !== undefined || strata !== undefined;
-}
 
 /** Each backend is loaded on first use. */
 const BACKENDS: Readonly<Record<string, () => Promise<MetricBackend>>> = {

@@ -1,5 +1,7 @@
 import { countDecisions, type DecisionCell, type DecisionReduction } from '../../io/count-decisions.ts';
-import { type ClusterCell, hasClusters, type StratumSums } from '../../io/count-clusters.ts';
+import type { ClusterCell } from '../../io/count-clusters.ts';
+import type { StratumSums } from '../../stats/stratum-sums.ts';
+import { hasClusters } from '../../table/cluster-columns.ts';
 import { ValueError } from '../../exceptions/index.ts';
 import { countScores } from '../../io/count-scores.ts';
 import {

@@ -7,6 +7,7 @@ import {
   missingOutcomes,
   toColumn,
 } from '../../table/index.ts';
+import { hasClusters, missingCluster } from '../../table/cluster-columns.ts';
 import { sumOf } from '../../internal/values.ts';
 import type { MetricRows } from '../row-options.ts';
 import type { ClusterRows } from '../statistics/cluster-stats.ts';
@@ -86,28 +87,23 @@ export type ReadClusters = Pick<ClusterRows, 'clusters' | 'strata' | 'clusterCou
 
 /**
  * Reads the clusters and strata of rows. A cluster is in one stratum: the same name in another stratum is another cluster.
+ * @param errorOf creates the error for the first row without a value, counted from 0
  * @returns undefined if neither is given
  * @throws {DataValidationError} if the length is not that of the rows, or a value is missing
  */
 export function readClusters(
   { cluster, strata, naValues }: Pick<GroupedRows, 'cluster' | 'strata' | 'naValues'>,
   rowCount: number,
+  errorOf: (argument: 'cluster' | 'strata', row: number) => Error = missingInArgument,
 ): ReadClusters | undefined {
-  if (cluster === undefined && strata === undefined) return undefined;
-  const codesOf = (source: ColumnSource | undefined, name: string): ClusterCodes | undefined => {
+  if (!hasClusters({ cluster, strata })) return undefined;
+  const codesOf = (source: ColumnSource | undefined, name: 'cluster' | 'strata'): ClusterCodes | undefined => {
     if (source === undefined) return undefined;
     const column = clusterCodes(source, name, naValues);
     assertSameLength({ rows: rowCount, [name]: column.codes.length });
     const missing = column.codes.indexOf(-1);
     if (missing >= 0) {
-      throw new DataValidationError(
-        `${name} must hold a value in every row, but has none at index ${String(missing)}.`,
-        {
-          code: 'invalid-value',
-          context: { argument: name, index: missing },
-          suggestion: 'Fill in the value, or remove the rows without one: nobody can say on which rows they depend.',
-        },
-      );
+      throw errorOf(name, missing);
     }
     return column;
   };
@@ -127,6 +123,11 @@ export function readClusters(
     strata: Int32Array.from(keys, (key) => key % stratum.count),
     clusterCount: keys.length,
   };
+}
+
+function missingInArgument(argument: string, index: number): Error {
+  const problem = `${argument} must hold a value in every row, but has none at index ${String(index)}.`;
+  return missingCluster(problem, { argument, index });
 }
 
 /** The code of each row, from 0; -1 if it is missing. */

@@ -1,6 +1,6 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import type { StratumSums } from '../../io/count-clusters.ts';
 import type { ClusterErrors, ClusterPair } from '../../stats/cluster-gap.ts';
+import { addInto, emptyStratum, groupOf, pairOf, type StratumSums } from '../../stats/stratum-sums.ts';
 
 /**
  * The statistics of rows that come in clusters: the rows of a cluster, such as a person, a school or a household, may
@@ -147,13 +147,13 @@ function rowsByCluster({ clusters, groups, clusterCount }: ClusterRows): Int32Ar
 
 function clusterStats(slots: Slots): ClusterStats {
   const { clusters, strata, groupCount, size } = slots;
-  const byStratum = new Map<number, MutableSums>();
+  const byStratum = new Map<number, StratumSums>();
   for (let first = 0, end = 0; first < clusters.length; first = end) {
     const cluster = clusters[first] as number;
     while (end < clusters.length && clusters[end] === cluster) end++;
     const stratum = strata?.[cluster] ?? 0;
     let sums = byStratum.get(stratum);
-    if (sums === undefined) byStratum.set(stratum, (sums = { clusters: 0, groups: new Map(), pairs: new Map() }));
+    if (sums === undefined) byStratum.set(stratum, (sums = emptyStratum(0)));
     addCluster(sums, slots, first, end);
   }
   return finishClusters([...byStratum.values()], { groupCount, size, isStratified: strata !== undefined });
@@ -161,28 +161,18 @@ function clusterStats(slots: Slots): ClusterStats {
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-type MutableSums = Mutable<{
-  [Name in keyof StratumSums]: StratumSums[Name] extends ReadonlyMap<number, infer Sums>
-    ? Map<number, Mutable<Sums>>
-    : number;
-}>;
-
 /** Adds the totals and products of the slots of one cluster. */
-function addCluster(sums: MutableSums, { groups, groupCount, size, totals }: Slots, start: number, end: number): void {
+function addCluster(sums: StratumSums, { groups, groupCount, size, totals }: Slots, start: number, end: number): void {
   sums.clusters++;
   for (let a = start; a < end; a++) {
     const first = groups[a] as number;
-    let own = sums.groups.get(first);
-    if (own === undefined) sums.groups.set(first, (own = { clusters: 0, sums: new Float64Array(size) }));
+    const own = groupOf(sums, first, size);
     own.clusters++;
     addInto(own.sums, 0, totals.subarray(a * size, (a + 1) * size));
     for (let b = start; b < end; b++) {
       const second = groups[b] as number;
       if (second < first) continue;
-      const key = first * groupCount + second;
-      let pair = sums.pairs.get(key);
-      if (pair === undefined)
-        sums.pairs.set(key, (pair = { first, second, clusters: 0, products: new Float64Array(size * size) }));
+      const pair = pairOf(sums, groupCount, first, second, size);
       pair.clusters++;
       addProducts(pair.products, totals, a * size, b * size, size);
     }
@@ -272,11 +262,6 @@ export function finishClusters(
     totals: { kind: 'products', size, blocks: [...blocks.values()], sums, squares },
     lonely: isStratified ? strata.filter((stratum) => stratum.clusters === 1).length : 0,
   };
-}
-
-function addInto(target: Float64Array, start: number, values: Float64Array): void {
-  for (let index = 0; index < values.length; index++)
-    target[start + index] = (target[start + index] as number) + (values[index] as number);
 }
 
 function factorOf(clusters: number): number {

@@ -68,6 +68,49 @@ export interface ArmCell {
   readonly rate: RateCell | undefined;
   /** The variance of the values. */
   readonly spread: number;
+  /** How the value depends on those of other cells; undefined if all rows are independent. */
+  readonly dependence?: { readonly index: number; readonly cells: CellDependence } | undefined;
+}
+
+/** The dependence of the values of cells, because clusters have rows of several cells. */
+interface CellDependence {
+  /** Returns the correlation of the values of two cells; 0 if no cluster has rows of both. */
+  correlation(first: number, second: number): number;
+  /** Returns the number of different clusters with rows of the given cells. */
+  clustersOf(cells: readonly number[]): number;
+}
+
+/** Returns the correlation of the values of two cells. */
+export function correlationOf(first: ArmCell, second: ArmCell): number {
+  const [a, b] = [first.dependence, second.dependence];
+  return a === undefined || b === undefined ? 0 : a.cells.correlation(a.index, b.index);
+}
+
+/**
+ * Returns what dependence adds to the variance of sum c_i x_i: 2 sum c_i c_j cov_ij over pairs of cells. The covariance is the
+ * correlation times both standard errors, so that it fits rates whose variances were adjusted.
+ * @param errorOf the standard error of the value of a cell
+ */
+export function covarianceOf(
+  terms: readonly (readonly [cell: ArmCell, factor: number])[],
+  errorOf: (cell: ArmCell) => number = ({ cell }) => Math.sqrt(cell.variance),
+): number {
+  let sum = 0;
+  for (const [index, [cell, factor]] of terms.entries()) {
+    for (const [other, own] of terms.slice(0, index)) {
+      const correlation = correlationOf(cell, other);
+      if (correlation !== 0) sum += 2 * factor * own * correlation * errorOf(cell) * errorOf(other);
+    }
+  }
+  return sum;
+}
+
+/** Returns the largest number of degrees of freedom of a comparison of cells: different clusters minus 1. */
+export function maxDegreesOf(cells: readonly ArmCell[]): number {
+  const [first] = cells;
+  if (first?.dependence === undefined) return Infinity;
+  const count = first.dependence.cells.clustersOf(cells.flatMap(({ dependence }) => dependence?.index ?? []));
+  return Math.max(1, count - 1);
 }
 
 /** The counts of one group in both arms. */
@@ -89,10 +132,11 @@ export function countCells(
   const { weights, clusters, nControl } = rows;
   const { kind } = measured.measure;
   const sums = sumCells(measured.values, weights, codes, groups, nControl);
-  const errors = clusters && clusterErrorsOf(sums, measured.values, rows, codes, clusters);
+  const found = clusters && clusterErrorsOf(sums, measured.values, rows, codes, clusters);
   const cellOf = (index: number): ArmCell => {
     const cell = armCell(sums, index, kind);
-    return errors === undefined ? cell : clusteredCell(cell, errors, index);
+    if (found === undefined) return cell;
+    return { ...clusteredCell(cell, found.errors, index), dependence: { index, cells: found.cells } };
   };
   return Array.from({ length: groups }, (_, group) => ({
     control: cellOf(2 * group),
@@ -102,8 +146,7 @@ export function countCells(
 
 /**
  * Computes the errors of the value of each cell from the clusters of its rows. Clusters with rows of several cells make
- * their values correlated; the comparisons leave this out, which makes intervals wider if the rows of a cluster resemble
- * each other.
+ * their values correlated.
  */
 function clusterErrorsOf(
   { weight, total }: CellSums,
@@ -111,7 +154,7 @@ function clusterErrorsOf(
   { weights, nControl }: Pick<ArmRows, 'weights' | 'nControl'>,
   codes: ArrayLike<number>,
   clusters: ReadClusters,
-): ClusterErrors {
+): { readonly errors: ClusterErrors; readonly cells: CellDependence } {
   const groups = Int32Array.from(values, (value, row) => {
     const code = codes[row] as number;
     return code < 0 || Number.isNaN(value) ? -1 : 2 * code + Number(row >= nControl);
@@ -124,10 +167,30 @@ function clusterErrorsOf(
     totals[start + 1] = (totals[start + 1] as number) + own * deviation;
   });
   const cells = [...weight.keys()];
-  return clusterErrors(stats, {
+  const errors = clusterErrors(stats, {
     influence: Float64Array.from(cells.flatMap((cell) => [0, 1 / (weight[cell] as number)])),
     needed: [Float64Array.from(cells.flatMap(() => [1, 0]))],
   });
+  return { errors, cells: dependenceOf(errors, groups, clusters.clusters) };
+}
+
+function dependenceOf({ variances, pairs }: ClusterErrors, groups: Int32Array, clusters: Int32Array): CellDependence {
+  const keyOf = (a: number, b: number): number => Math.min(a, b) * variances.length + Math.max(a, b);
+  const covariances = new Map(pairs.map(({ first, second, covariance }) => [keyOf(first, second), covariance]));
+  return {
+    correlation(first, second) {
+      const covariance = covariances.get(keyOf(first, second)) ?? 0;
+      const product = (variances[first] as number) * (variances[second] as number);
+      return product > 0 ? Math.max(-1, Math.min(1, covariance / Math.sqrt(product))) : 0;
+    },
+    clustersOf(cells) {
+      const found = new Set<number>();
+      groups.forEach((cell, row) => {
+        if (cells.includes(cell)) found.add(clusters[row] as number);
+      });
+      return found.size;
+    },
+  };
 }
 
 /**

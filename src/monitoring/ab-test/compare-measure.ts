@@ -7,6 +7,7 @@ import { judgeDifference, type JudgingRule, marginOf } from '../../stats/ab/judg
 import { newcombeInterval } from '../../stats/ab/newcombe-interval.ts';
 import { detectableDifference, differencePower } from '../../stats/ab/power.ts';
 import { pooledDegrees } from '../../stats/ab/student-t.ts';
+import { type ClusterFamily, clusterGapIntervals } from '../../stats/cluster-gap.ts';
 import { gapIntervals } from '../../stats/gap-interval.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
 import {
@@ -18,9 +19,19 @@ import {
   type ABRow,
   definedInterval,
   perArm,
+  type PerArm,
 } from './ab-test-fields.ts';
 import type { ABSettings } from './ab-test-options.ts';
-import { type ArmCell, countCells, type GroupCells, type MeasuredRows, ROW_PROBLEMS } from './arm-cells.ts';
+import {
+  type ArmCell,
+  correlationOf,
+  countCells,
+  covarianceOf,
+  type GroupCells,
+  maxDegreesOf,
+  type MeasuredRows,
+  ROW_PROBLEMS,
+} from './arm-cells.ts';
 import type { ABMeasure } from './fairness-measures.ts';
 import { type Arm, type ArmRows, ARMS } from './read-arms.ts';
 
@@ -87,7 +98,14 @@ function comparePair(pair: PairArguments): ABRow {
 function testPair({ cells, rule }: PairArguments): PairTest {
   const four = perArm((arm) => ({ group: cells.group[arm].cell, reference: cells.reference[arm].cell }));
   const { alpha, tau, minimumEffect } = rule;
-  const result = differenceInDifferences(four, { alpha, tau });
+  const { control, treatment } = armsOf(cells);
+  const [t, c] = [disparityOf(treatment), disparityOf(control)];
+  const covariances = {
+    change: covarianceOf([...t, ...opposite(c)]),
+    sum: covarianceOf([...t, ...c]),
+    maxDegrees: maxDegreesOf([...t, ...c].map(([cell]) => cell)),
+  };
+  const result = differenceInDifferences(four, { alpha, tau, covariances });
   const ofTest = { standardError: result.standardError, degrees: result.degrees, alpha, tau };
   return {
     fairnessChange: numberOrNull(result.change),
@@ -106,10 +124,33 @@ function testPair({ cells, rule }: PairArguments): PairTest {
   };
 }
 
+type Terms = readonly (readonly [cell: ArmCell, factor: number])[];
+
+/** Returns the cells of a pair by arm. */
+function armsOf({ group, reference }: PairArguments['cells']): PerArm<{ group: ArmCell; reference: ArmCell }> {
+  return perArm((arm) => ({ group: group[arm], reference: reference[arm] }));
+}
+
+function disparityOf({ group, reference }: { group: ArmCell; reference: ArmCell }): Terms {
+  return [
+    [group, 1],
+    [reference, -1],
+  ];
+}
+
+function opposite(terms: Terms): Terms {
+  return terms.map(([cell, factor]) => [cell, -factor]);
+}
+
 function logitOf({ group, reference }: PairArguments['cells']): ABRow['logitInteraction'] {
   if (ARMS.some((arm) => group[arm].rate === undefined || reference[arm].rate === undefined)) return null;
+  const arms = armsOf({ group, reference });
   const found = logitInteraction(
     perArm((arm) => ({ group: group[arm].rate as RateCell, reference: reference[arm].rate as RateCell })),
+    covarianceOf(
+      [...disparityOf(arms.treatment), ...opposite(disparityOf(arms.control))], // The derivative of the log-odds of a rate p is 1 / (p (1 - p)).
+      ({ cell: { value, variance } }) => Math.sqrt(variance) / (value * (1 - value)),
+    ),
   );
   return Number.isNaN(found.estimate) ? null : found;
 }
@@ -123,7 +164,7 @@ const SAMPLES = 1000;
 /**
  * Computes how much the largest gap between groups changed. For two groups, this is the change in the size of the
  * disparity between them. For more groups, the gap of each arm has an interval at the level sqrt(1 - alpha), because
- * the arms are independent. The interval of the change is formed from the differences between opposite ends of the two
+ * the arms are independent, or 1 - alpha / 2 if clusters have rows in both arms. The interval of the change is formed from the differences between opposite ends of the two
  * intervals. The resulting interval is valid but conservative. In the sequential mode, alpha is divided among all pairs
  * of both arms instead (Bonferroni).
  * @param groups the groups that can be compared
@@ -146,7 +187,8 @@ function ofPair(pair: ABRow | undefined): GapInterval | null {
 }
 
 function ofMany(control: readonly ArmCell[], treatment: readonly ArmCell[], rule: GapRule): GapInterval | null {
-  const range = rule.tau === undefined ? simultaneousRange(rule) : anytimeRange(rule, rule.tau);
+  const areDependent = control.some((one) => treatment.some((other) => correlationOf(one, other) !== 0));
+  const range = rule.tau === undefined ? simultaneousRange(rule, areDependent) : anytimeRange(rule, rule.tau);
   const [before, after] = [range(control, 0), range(treatment, 1)];
   const interval = definedInterval([after[0] - before[1], after[1] - before[0]]);
   if (interval === null) return null;
@@ -155,8 +197,13 @@ function ofMany(control: readonly ArmCell[], treatment: readonly ArmCell[], rule
 
 type RangeOf = (cells: readonly ArmCell[], stream: number) => ABInterval;
 
-function simultaneousRange({ alpha, seed }: GapRule): RangeOf {
+function simultaneousRange({ alpha, seed }: GapRule, areDependent: boolean): RangeOf {
+  const level = areDependent ? 1 - alpha / 2 : Math.sqrt(1 - alpha);
   return (cells, stream) => {
+    const options = { level, samples: SAMPLES, random: createRandom(seed, stream) };
+    if (cells[0]?.dependence !== undefined) {
+      return clusterGapIntervals([clusterFamily(cells)], options).intervals[0] ?? [NaN, NaN];
+    }
     const rates = cells.flatMap(({ rate }) => rate ?? []);
     const family =
       rates.length === cells.length
@@ -171,8 +218,28 @@ function simultaneousRange({ alpha, seed }: GapRule): RangeOf {
             standardErrors: cells.map(({ cell }) => Math.sqrt(cell.variance)),
             sizes: cells.map(({ effective }) => effective),
           };
-    const options = { level: Math.sqrt(1 - alpha), samples: SAMPLES, random: createRandom(seed, stream) };
     return gapIntervals([family], options).intervals[0] ?? [NaN, NaN];
+  };
+}
+
+/** Returns the values of cells with the errors and covariances of their clusters. */
+function clusterFamily(cells: readonly ArmCell[]): ClusterFamily {
+  const pairs = cells.flatMap((one, second) =>
+    cells.slice(0, second).flatMap((other, first) => {
+      const correlation = correlationOf(one, other);
+      if (correlation === 0) return [];
+      const covariance = correlation * Math.sqrt(one.cell.variance * other.cell.variance);
+      return [
+        { first, second, covariance, maxDegrees: one.rate === undefined ? maxDegreesOf([one, other]) : Infinity },
+      ];
+    }),
+  );
+  return {
+    values: Float64Array.from(cells, ({ cell }) => cell.value),
+    variances: Float64Array.from(cells, ({ cell }) => cell.variance),
+    degrees: Float64Array.from(cells, ({ cell }) => cell.degrees),
+    pairs,
+    ceiling: cells[0]?.rate === undefined ? Infinity : 1,
   };
 }
 
@@ -180,10 +247,11 @@ function anytimeRange({ alpha }: GapRule, tau: number): RangeOf {
   return (cells) => {
     const share = alpha / (cells.length * (cells.length - 1));
     let [low, high] = [0, 0];
-    for (const [index, { cell }] of cells.entries()) {
-      for (const { cell: other } of cells.slice(0, index)) {
+    for (const [index, one] of cells.entries()) {
+      for (const two of cells.slice(0, index)) {
+        const [cell, other] = [one.cell, two.cell];
         const difference = Math.abs(cell.value - other.value);
-        const standardError = Math.sqrt(cell.variance + other.variance);
+        const standardError = errorOfDifference(one, two);
         const margin = standardError === 0 ? 0 : marginOf(standardError, Infinity, { alpha: share, tau });
         low = Math.max(low, difference - margin);
         high = Math.max(high, difference + margin);
@@ -191,6 +259,14 @@ function anytimeRange({ alpha }: GapRule, tau: number): RangeOf {
     }
     return [low, high];
   };
+}
+
+function errorOfDifference(one: ArmCell, two: ArmCell): number {
+  const added = covarianceOf([
+    [one, 1],
+    [two, -1],
+  ]);
+  return Math.sqrt(Math.max(0, one.cell.variance + two.cell.variance + added));
 }
 
 function spreadOf(cells: readonly ArmCell[]): number {
@@ -373,18 +449,26 @@ function countDropped(
 /** Returns the effect of the treatment on the rows of a group in both arms. */
 function effectOfCells(cells: GroupCells, rule: JudgingRule): ABEffect {
   const { control, treatment } = cells;
+  const pooled = pooledDegrees([treatment.cell, control.cell]);
   const judged = judgeDifference(
     {
       value: treatment.cell.value - control.cell.value,
-      standardError: Math.sqrt(treatment.cell.variance + control.cell.variance),
-      degrees: pooledDegrees([treatment.cell, control.cell]),
+      standardError: errorOfDifference(treatment, control),
+      degrees: pooled === Infinity ? pooled : Math.min(pooled, maxDegreesOf([treatment, control])),
     },
     rule,
   );
   const [after, before] = [treatment.rate, control.rate];
   const isNewcombe = rule.tau === undefined && after !== undefined && before !== undefined;
   const interval = isNewcombe
-    ? newcombeInterval(after.successes, after.trials, before.successes, before.trials, 1 - rule.alpha)
+    ? newcombeInterval(
+        after.successes,
+        after.trials,
+        before.successes,
+        before.trials,
+        1 - rule.alpha,
+        correlationOf(treatment, control),
+      )
     : judged.interval;
   return Object.freeze({
     n: perArm((arm) => cells[arm].n),

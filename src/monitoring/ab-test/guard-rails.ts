@@ -111,7 +111,7 @@ export function warningsOf(
   return Object.freeze([
     ...assignmentWarnings(checks),
     ...rows.warnings,
-    ...overlapWarnings(checks.overlap),
+    ...overlapWarnings(checks.overlap, rows.clusters !== undefined),
     ...measured.flatMap((one) => missingWarnings(rows, one)),
     ...comparisons.flatMap(groupWarnings),
   ]);
@@ -135,11 +135,12 @@ function assignmentWarnings({ sampleRatio, byAttribute }: Checks): string[] {
   return warnings;
 }
 
-function overlapWarnings(overlap: Checks['overlap']): string[] {
+function overlapWarnings(overlap: Checks['overlap'], hasClusters: boolean): string[] {
   if (overlap === null) return [];
   const repeats = overlap.repeated.control + overlap.repeated.treatment;
   const warnings: string[] = [];
-  if (overlap.inBothArms > 0) {
+  // The covariances of clusters include units in both arms.
+  if (overlap.inBothArms > 0 && !hasClusters) {
     warnings.push(
       `${String(overlap.inBothArms)} ids are in both arms: the arms are not independent, so the intervals are wrong`,
     );

@@ -41,8 +41,11 @@ type Fields = Partial<PipelineDocument>;
 /** The tolerance for the sum of proportions, because proportions may be rounded decimals. */
 const SUM_TOLERANCE = 1e-6;
 
-/** Checks the requirements between fields. */
-export function checkAcross(fields: Fields): PathProblem[] {
+/**
+ * Checks the requirements between fields.
+ * @param columns the columns of the data, if they are known
+ */
+export function checkAcross(fields: Fields, columns?: readonly string[]): PathProblem[] {
   return [
     ...checkRepeated(namesOf(fields.sensitive), ['sensitive']),
     ...checkIntersections(fields),
@@ -53,7 +56,28 @@ export function checkAcross(fields: Fields): PathProblem[] {
     ...checkTarget(fields),
     ...checkReportPath(fields.report_out),
     ...checkGate(fields),
+    ...checkColumns(fields, columns),
   ];
+}
+
+/** Checks that data have the columns, if the data are known. */
+function checkColumns(fields: Fields, columns: readonly string[] | undefined): PathProblem[] {
+  if (columns === undefined) return [];
+  const { sensitive, features = [], training, cluster, strata } = fields;
+  const named: readonly (readonly [KeyPath, string | undefined])[] = [
+    ...(typeof sensitive === 'string'
+      ? [[['sensitive'], sensitive] as const]
+      : (sensitive ?? []).map((name, index) => [['sensitive', index], name] as const)),
+    ...features.map((name, index) => [['features', index], name] as const),
+    [['training', 'target_column'], training?.target_column],
+    [['cluster'], cluster],
+    [['strata'], strata],
+  ];
+  return named.flatMap(([path, name]) =>
+    name === undefined || columns.includes(name)
+      ? []
+      : [problemAt(path, `the data have no column '${name}'`, suggestNames(name, columns, 'columns'))],
+  );
 }
 
 function namesOf(given: string | readonly string[] | undefined): readonly string[] | undefined {

@@ -3,6 +3,7 @@ import type { Mapping } from '../../internal/values.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import { TRAINING_PARAMS } from '../../schemas/pipeline/training-params.ts';
 import { TRANSFORMER_PARAMS } from '../../schemas/pipeline/transformer-params.ts';
+import { hasClusters } from '../../table/cluster-columns.ts';
 import { paramsToSnakeCase } from './params-case.ts';
 
 /** Describes a configuration, with one line for each of its parts. */
@@ -13,6 +14,7 @@ export function describeConfig(config: PipelineConfig): string[] {
     ...describeSteps(config),
     `Training: ${describeTraining(config)}.`,
     `Gate: ${describeGate(config)}.`,
+    ...describeClusters(config),
   ].map(escapeControls);
 }
 
@@ -43,6 +45,11 @@ function describeTraining({ training, features }: PipelineConfig): string {
       ? 'the numeric columns'
       : `${String(features.length)} ${features.length === 1 ? 'feature' : 'features'}`;
   return `${method}${describeParams(paramsToSnakeCase(params, TRAINING_PARAMS[method]))}, predicts ${targetColumn}${label} from ${seen}`;
+}
+
+function describeClusters({ cluster, strata }: PipelineConfig): string[] {
+  if (!hasClusters({ cluster, strata })) return [];
+  return [`Clusters: ${cluster ?? 'each row'}${strata === undefined ? '' : `, in strata of ${strata}`}.`];
 }
 
 /** Describes the metric and the threshold of the gate. */

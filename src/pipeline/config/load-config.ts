@@ -15,9 +15,15 @@ export interface LoadConfigOptions {
    *   warning is logged.
    */
   readonly profile?: string | null | undefined;
+  /**
+   * The columns of the data. A column that the configuration names and the data do not have is then an error at its
+   * position in the file.
+   * @defaultValue none: columns are checked when the data are read
+   */
+  readonly columns?: readonly string[] | undefined;
 }
 
-const LOAD_CONFIG_OPTION_NAMES: OptionNames<LoadConfigOptions> = { profile: true };
+const LOAD_CONFIG_OPTION_NAMES: OptionNames<LoadConfigOptions> = { profile: true, columns: true };
 
 /**
  * Reads a configuration file: YAML (or JSON), described in docs/configuration.md.
@@ -103,8 +109,12 @@ export function profileRequest({ profile }: LoadConfigOptions): ProfileRequest {
 }
 
 function withProfile(text: ConfigText, options: LoadConfigOptions): PipelineConfig {
-  const read = readConfig({ ...text, allowsCamelCase: false, request: profileRequest(options) });
-  if (read.profile === null && read.profiles.length > 0) {
+  const read = readConfig({
+    ...{ ...text, allowsCamelCase: false },
+    ...{ request: profileRequest(options), columns: options.columns },
+  });
+  // A configuration whose columns are checked was read before.
+  if (read.profile === null && read.profiles.length > 0 && options.columns === undefined) {
     getLogger().warn(
       `${text.file} has the profiles ${read.profiles.join(', ')}, but none was chosen, so only its top level is used. Choose one with --profile or EVENHAND_PROFILE.`,
     );

@@ -65,6 +65,17 @@ export interface PipelineConfigInput {
    */
   readonly validationThreshold?: number | undefined;
   readonly strictMissing?: boolean | undefined;
+  /**
+   * The column that says which rows belong together, such as the rows of a person. Training rows and held-out rows have
+   * no cluster in common, and intervals and gates count clusters instead of rows.
+   * @defaultValue none: all rows are independent
+   */
+  readonly cluster?: string | undefined;
+  /**
+   * The column of strata, if the sample was drawn separately in each stratum. Without `cluster`, each row is a cluster.
+   * @defaultValue none
+   */
+  readonly strata?: string | undefined;
 }
 
 /** A step in code. */

@@ -44,5 +44,7 @@ export function pipelineConfigToJson(config: PipelineConfig): Record<string, unk
     fairness_metric: config.fairnessMetric,
     validation_threshold: config.validationThreshold,
     strict_missing: config.strictMissing,
+    cluster: config.cluster,
+    strata: config.strata,
   });
 }

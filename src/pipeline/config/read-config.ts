@@ -82,6 +82,8 @@ export interface ConfigSource {
   readonly file: string | null;
   readonly allowsCamelCase: boolean;
   readonly request: ProfileRequest;
+  /** The columns of the data, if they are known. */
+  readonly columns?: readonly string[] | undefined;
 }
 
 /** A configuration, and the profile that was applied. */
@@ -105,6 +107,7 @@ export function readConfig({
   file,
   allowsCamelCase,
   request,
+  columns,
 }: ConfigSource): ReadConfig {
   const renamed: PathProblem[] = [];
   const root = canonicalDocument(value, {
@@ -118,7 +121,7 @@ export function readConfig({
   const problems = [...renamed, ...chosen.faults].map((problem) => positionProblem(problem, root, places, file));
   if (chosen.isLost) throw problemsError(problems, PIPELINE_DIALECT);
   const { fields, faults: wrong } = readFields(chosen.document, wordingOf(chosen.document, places), FIELDS);
-  const across = checkAcross(fields);
+  const across = checkAcross(fields, columns);
   problems.push(...[...wrong, ...across].map((problem) => positionProblem(problem, chosen.document, places, file)));
   if (problems.length > 0) throw problemsError(problems, PIPELINE_DIALECT);
   return { config: buildConfig(fields), profile: chosen.profile, profiles: chosen.names };

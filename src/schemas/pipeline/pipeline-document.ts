@@ -52,6 +52,10 @@ export interface PipelineConfig {
   readonly validationThreshold?: number | undefined;
   /** Whether the gate fails if the share of missing rows differs significantly between groups. */
   readonly strictMissing?: boolean | undefined;
+  /** The column that says which rows belong together. */
+  readonly cluster?: string | undefined;
+  /** The column of strata, within which clusters were drawn separately. */
+  readonly strata?: string | undefined;
 }
 
 /** The schemas of a step in a file, one for each transformer with its parameters. */
@@ -143,6 +147,16 @@ export const PIPELINE_FIELDS = {
   strict_missing: optionalField(
     z.boolean(),
     'Whether the gate fails if the share of rows without a target differs significantly between groups (p < 0.05). Default: false, which only warns.',
+  ),
+  cluster: optionalField(
+    columnName,
+    'The column of units with several rows each, such as persons or schools. Training rows and held-out rows have no unit in common, and intervals and gates count units instead of rows. Default: all rows are independent.',
+    'person',
+  ),
+  strata: optionalField(
+    columnName,
+    'The column of strata, if the sample was drawn separately in each stratum. Without cluster, each row is a unit.',
+    'region',
   ),
 } as const;
 

@@ -18,9 +18,31 @@ export interface DifferenceInDifferencesOptions {
    * @defaultValue undefined: the number of rows is fixed in advance, and the result is checked once
    */
   readonly tau?: number | undefined;
+  /**
+   * How the four estimates depend on each other, for example because clusters have rows in several cells.
+   * @defaultValue undefined: the estimates are independent
+   */
+  readonly covariances?: CellCovariances | undefined;
 }
 
-const DIFFERENCE_IN_DIFFERENCES_OPTION_NAMES: OptionNames<DifferenceInDifferencesOptions> = { alpha: true, tau: true };
+/** The dependence of four estimates. */
+export interface CellCovariances {
+  /**
+   * What dependence adds to the variance of the change: 2 sum c_i c_j cov_ij over pairs of cells, with c = 1 for the group
+   * and -1 for the reference under treatment, and the opposite under control.
+   */
+  readonly change: number;
+  /** The same for the sum of both disparities, with c = 1 for the group and -1 for the reference in both arms. */
+  readonly sum: number;
+  /** The largest number of degrees of freedom, such as the number of different clusters minus 1. */
+  readonly maxDegrees: number;
+}
+
+const DIFFERENCE_IN_DIFFERENCES_OPTION_NAMES: OptionNames<DifferenceInDifferencesOptions> = {
+  alpha: true,
+  tau: true,
+  covariances: true,
+};
 
 /** The change of the disparity between two groups from the control arm to the treatment arm. */
 export interface DifferenceInDifferences {
@@ -38,7 +60,7 @@ export interface DifferenceInDifferences {
   /** The two-sided p-value of the hypothesis that both arms have the same disparity. */
   readonly pValue: number;
   readonly interval: Interval;
-  /** Half the width of `interval`, which is also half the width of `sizeInterval`. */
+  /** Half the width of `interval`. Without covariances, it is also half the width of `sizeInterval`. */
   readonly margin: number;
   /**
    * The change of the disparity's size: |treatment disparity| - |control disparity|. A value above 0 means that the
@@ -60,7 +82,8 @@ export interface DifferenceInDifferences {
  * treatment and C under control, the change of the size, |T| - |C|, is therefore tested separately, with the same
  * standard error. The magnitude of this change is the smaller of |T - C| and |T + C|. If the true sizes are equal, T -
  * C or T + C has mean 0, so the error rate of the test is at most alpha. If both disparities have the same sign, both
- * tests give the same p-value.
+ * tests give the same p-value. With covariances, T - C and T + C have different standard errors, and the larger one is
+ * used for the change of the size.
  *
  * The test of rates uses the normal distribution, which requires at least a few dozen rows per cell. The test of means
  * uses Welch's t. If the standard error is 0 or NaN, all results that depend on it are NaN.
@@ -83,18 +106,23 @@ export function differenceInDifferences(
   options: DifferenceInDifferencesOptions = {},
 ): DifferenceInDifferences {
   assertKnownOptions('differenceInDifferences', options, DIFFERENCE_IN_DIFFERENCES_OPTION_NAMES);
-  const { alpha = 0.05, tau } = options;
+  const { alpha = 0.05, tau, covariances = INDEPENDENT } = options;
   requireLevel('alpha', alpha);
   if (tau !== undefined && !(tau > 0 && tau < Infinity)) throw invalidParameter('tau', 'be a number above 0', tau);
   const { control, treatment } = cells;
   const controlDisparity = control.group.value - control.reference.value;
   const treatmentDisparity = treatment.group.value - treatment.reference.value;
   const all = [control.group, control.reference, treatment.group, treatment.reference];
-  const standardError = Math.sqrt(all.reduce((sum, { variance }) => sum + variance, 0));
-  const judge = (value: number): ReturnType<typeof judgeDifference> =>
-    judgeDifference({ value, standardError, degrees: pooledDegrees(all) }, { alpha, tau });
-  const signed = judge(treatmentDisparity - controlDisparity);
-  const size = judge(Math.abs(treatmentDisparity) - Math.abs(controlDisparity));
+  const variance = all.reduce((sum, cell) => sum + cell.variance, 0);
+  // Rounding may leave a negative variance if estimates always change together.
+  const errorOf = (added: number): number => Math.sqrt(Math.max(0, variance + added));
+  const [standardError, sumError] = [errorOf(covariances.change), errorOf(covariances.sum)];
+  const pooled = pooledDegrees(all);
+  const degrees = pooled === Infinity ? pooled : Math.min(pooled, covariances.maxDegrees);
+  const judge = (value: number, error: number): ReturnType<typeof judgeDifference> =>
+    judgeDifference({ value, standardError: error, degrees }, { alpha, tau });
+  const signed = judge(treatmentDisparity - controlDisparity, standardError);
+  const size = judge(Math.abs(treatmentDisparity) - Math.abs(controlDisparity), Math.max(standardError, sumError));
   return Object.freeze({
     controlDisparity,
     treatmentDisparity,
@@ -110,3 +138,5 @@ export function differenceInDifferences(
     sizeInterval: Object.freeze(size.interval),
   });
 }
+
+const INDEPENDENT: CellCovariances = { change: 0, sum: 0, maxDegrees: Infinity };

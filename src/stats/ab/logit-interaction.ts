@@ -18,6 +18,7 @@ export interface LogitInteraction {
  * The interaction answers a different question than a difference in differences. If one rate changes from 0.05 to 0.10
  * and another rate from 0.10 to 0.15, the difference of the rates does not change, but their odds ratio changes. The
  * result is NaN if a cell has no success or no failure.
+ * @param covariance what dependence of the four log-odds adds to the variance of the interaction; 0 if they are independent
  * @see A. Agresti, Categorical Data Analysis (2013), chapter 5
  * @example
  * ```ts
@@ -31,14 +32,17 @@ export interface LogitInteraction {
  * // 0.3490 0.0854
  * ```
  */
-export function logitInteraction({ control, treatment }: FourCells<RateCell>): LogitInteraction {
+export function logitInteraction({ control, treatment }: FourCells<RateCell>, covariance = 0): LogitInteraction {
   const cells = [control.group, control.reference, treatment.group, treatment.reference];
   const isDefined = cells.every(({ successes, trials }) => successes > 0 && successes < trials);
   if (!isDefined) return Object.freeze({ estimate: NaN, standardError: NaN, pValue: NaN });
   const estimate =
     logOdds(treatment.group) - logOdds(treatment.reference) - (logOdds(control.group) - logOdds(control.reference));
   const standardError = Math.sqrt(
-    cells.reduce((sum, { successes, trials }) => sum + 1 / successes + 1 / (trials - successes), 0),
+    Math.max(
+      0,
+      cells.reduce((sum, cell) => sum + 1 / cell.successes + 1 / (cell.trials - cell.successes), covariance),
+    ),
   );
   return Object.freeze({ estimate, standardError, pValue: 2 * normalCdf(-Math.abs(estimate / standardError)) });
 }

@@ -26,7 +26,7 @@ export const WITHOUT_ROWS: Readonly<Record<string, readonly string[]>> = {
     ...['MetricFrame', 'MetricResult', 'PipelineResult', 'ABTestResult', 'DetectorReport', 'RecordLog'],
     ...['assertFairness', 'assertLlmFairness', 'judge', 'judgeLlmEval', 'plotPareto', 'plotReliability', 'plotProxies'],
     ...['logFairnessMetrics', 'logLlmEvalResults', 'logWorkflowResults', 'generateTrainingFairnessReport'],
-    ...['createManifest', 'verifyReport', 'signReport', 'verifySignature', 'generateReportKeys'],
+    ...['createManifest', 'verifyReport', 'verifyWorkflow', 'signReport', 'verifySignature', 'generateReportKeys'],
     ...['validationToJson', 'validationToMarkdown', 'workflowToHtml', 'workflowToJson', 'workflowToMarkdown'],
     ...[
       'subgroupsToJson',

@@ -24,10 +24,12 @@ const CONFIG = {
 } as const satisfies PipelineConfigInput;
 
 const FILES = [
+  'manifest.json',
   'model',
   'pipeline.json',
   'report.html',
   'report.md',
+  'row_order.parquet',
   'transformed_data.parquet',
   'workflow_results.json',
 ];

@@ -202,7 +202,7 @@ const BAD: readonly BadConfig[] = [
     key: 'colour_of_the_report',
     message: "unknown key 'colour_of_the_report'",
     suggestion:
-      "The keys are 'sensitive', 'intersections', 'benchmarks', 'alpha', 'proxy_threshold', 'report_out', 'pipeline', 'features', 'na_values', 'decimal', 'training' and 'fairness_metric', and 3 more.",
+      "The keys are 'sensitive', 'intersections', 'benchmarks', 'alpha', 'proxy_threshold', 'report_out', 'pipeline', 'features', 'na_values', 'decimal', 'training' and 'fairness_metric', and 5 more.",
   },
   {
     title: 'the key __proto__',
@@ -211,7 +211,7 @@ const BAD: readonly BadConfig[] = [
     key: '__proto__',
     message: "unknown key '__proto__'",
     suggestion:
-      "The keys are 'sensitive', 'intersections', 'benchmarks', 'alpha', 'proxy_threshold', 'report_out', 'pipeline', 'features', 'na_values', 'decimal', 'training' and 'fairness_metric', and 3 more.",
+      "The keys are 'sensitive', 'intersections', 'benchmarks', 'alpha', 'proxy_threshold', 'report_out', 'pipeline', 'features', 'na_values', 'decimal', 'training' and 'fairness_metric', and 5 more.",
   },
   {
     title: 'no sensitive attributes',
@@ -860,7 +860,7 @@ const BAD: readonly BadConfig[] = [
     key: 'profiles',
     message: "unknown key 'profiles'",
     suggestion:
-      "The keys are 'sensitive', 'intersections', 'benchmarks', 'alpha', 'proxy_threshold', 'report_out', 'pipeline', 'features', 'na_values', 'decimal', 'training' and 'fairness_metric', and 2 more.",
+      "The keys are 'sensitive', 'intersections', 'benchmarks', 'alpha', 'proxy_threshold', 'report_out', 'pipeline', 'features', 'na_values', 'decimal', 'training' and 'fairness_metric', and 4 more.",
   },
 ];
 

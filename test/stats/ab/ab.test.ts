@@ -85,7 +85,44 @@ describeWithReference('difference in differences against SciPy', () => {
   }
 });
 
+describe('difference in differences of dependent estimates', () => {
+  it('adds covariances to the variance, and uses the larger error for the size', () => {
+    const cell = (value: number): { value: number; variance: number; degrees: number } => ({
+      value,
+      variance: 0.01,
+      degrees: 30,
+    });
+    const cells = {
+      control: { group: cell(0.2), reference: cell(0.5) },
+      treatment: { group: cell(0.4), reference: cell(0.3) },
+    };
+    // The variance of C - C' is 0.04 + covariances by hand; degrees of freedom are at most 20.
+    const result = differenceInDifferences(cells, { covariances: { change: -0.03, sum: 0.05, maxDegrees: 20 } });
+    expect(result.standardError).to.be.closeTo(0.1, 1e-12);
+    expect(result.degrees).to.equal(20);
+    const half = twoSidedCritical(0.95, 20);
+    expectClose(result.interval, [0.4 - 0.1 * half, 0.4 + 0.1 * half], 1e-12);
+    expectClose(result.sizeInterval, [-0.2 - 0.3 * half, -0.2 + 0.3 * half], 1e-12);
+  });
+});
+
 describe("Newcombe's interval", () => {
+  // From Wilson's intervals of statsmodels 0.15 (proportion_confint), by Newcombe's formula for paired data.
+  for (const [a, nA, b, nB, correlation, low, high] of [
+    [56, 70, 48, 80, 0.3, 0.07646170715085848, 0.31341960724227413],
+    [21, 44, 14, 44, 0.6, 0.030508564795972776, 0.2782137486739431],
+    [21, 44, 14, 44, -0.4, -0.08115919540917615, 0.3783631352258313],
+    [0, 30, 5, 30, 0.2, -0.33564350506416035, -0.034931948024295056],
+  ] as const) {
+    it(`of ${a}/${nA} - ${b}/${nB} with the correlation ${correlation} is ${low.toFixed(4)} to ${high.toFixed(4)}`, () => {
+      expectClose(newcombeInterval(a, nA, b, nB, 0.95, correlation), [low, high], 1e-9);
+    });
+  }
+
+  it('rejects a correlation outside -1 to 1', () => {
+    expect(() => newcombeInterval(1, 2, 1, 2, 0.95, 1.1)).to.throw(/correlation parameter must be from -1 to 1/);
+  });
+
   // Newcombe (1998), table II, method 10.
   const published: [number, number, number, number, number, number][] = [
     [56, 70, 48, 80, 0.0524, 0.3339],
