@@ -104,6 +104,17 @@ const actual = z.strictObject({
   seconds: z.number(),
 });
 
+const collected = z
+  .strictObject({
+    source: z.string(),
+    ...fields(count, 'rows', 'answered'),
+    dimensions: z.array(z.string()),
+    cluster: textOrNull,
+    clusters: count.nullable(),
+  })
+  .nullable()
+  .describe('The collected answers that were scored; null if a model was asked.');
+
 /** The answer of `POST /llm-eval` if answers were scored. */
 export const llmEvaluationSchema = model('LlmEvaluation', 'How the answers differ, compared with sampling noise.', {
   ...RUN_FIELDS,
@@ -115,6 +126,7 @@ export const llmEvaluationSchema = model('LlmEvaluation', 'How the answers diffe
   planned,
   actual,
   stopped: z.enum(['requests', 'tokens', 'cost', 'minutes', 'cancelled']).nullable(),
+  collected,
   warnings: notes,
   seed: z.number().int(),
 });

@@ -1,7 +1,7 @@
 import { assertKnownOptions, snakeFields, type SnakeFields } from '../../internal/arguments.ts';
 import { type DryRunJson, dryRunToJson } from '../dry-run/dry-run-json.ts';
 import type { ActualSpending, PlannedSpending } from '../dry-run/spending-table.ts';
-import type { LlmEvalResult } from '../run/llm-eval-result.ts';
+import type { CollectedAnswers, LlmEvalResult } from '../run/llm-eval-result.ts';
 import type { StopReason } from '../scheduler/budget.ts';
 import type { LlmMetricResultJson } from '../scoring/llm-metric-result.ts';
 import {
@@ -21,6 +21,8 @@ export interface LlmEvalJson {
   readonly planned: SnakeFields<PlannedSpending>;
   readonly actual: SnakeFields<ActualSpending>;
   readonly stopped: StopReason | null;
+  /** The collected answers that were scored; null if a model was asked. */
+  readonly collected: CollectedAnswers | null;
   readonly warnings: readonly string[];
   readonly seed: number;
 }
@@ -32,7 +34,7 @@ export interface LlmEvalJson {
 export function llmEvalToJson(result: LlmEvalResult, options: LlmEvalReportOptions = {}): LlmEvalJson {
   assertKnownOptions('llmEvalToJson', options, LLM_EVAL_REPORT_OPTION_NAMES);
   const { passed, threshold, metrics: verdicts } = options.verdict ?? NO_VERDICT;
-  const { metrics, dryRun, planned, actual, stopped, warnings, seed } = result;
+  const { metrics, dryRun, planned, actual, stopped, collected = null, warnings, seed } = result;
   return {
     passed,
     threshold,
@@ -42,6 +44,7 @@ export function llmEvalToJson(result: LlmEvalResult, options: LlmEvalReportOptio
     planned: snakeFields(planned),
     actual: snakeFields(actual),
     stopped,
+    collected,
     warnings,
     seed,
   };

@@ -19,6 +19,9 @@ import {
   type RequestPlan,
 } from '../plan/planned-prompt.ts';
 import type { LLMEvaluator } from '../scoring/llm-evaluator.ts';
+import { readAnswers, readPrompts, withRowOptions } from '../rows/read-prompt-rows.ts';
+import type { CollectedAnswers } from './llm-eval-result.ts';
+import { prepareCollected } from './prepare-collected.ts';
 import type { PlanOptions } from './run-options.ts';
 
 const FEW = 'Add templates or name_pools, or allow small samples (allow_small_samples).';
@@ -101,6 +104,10 @@ export interface PreparedRun {
   readonly isReplay: boolean;
   /** The id of the client that was passed; null if no client was passed. */
   readonly client: string | null;
+  /** The collected answers that the run scores; null if a model is asked. */
+  readonly collected: CollectedAnswers | null;
+  /** Notes about the rows of a file of answers or prompts. */
+  readonly notes: readonly string[];
 }
 
 /**
@@ -115,10 +122,15 @@ export async function prepareRun(
   resumed: readonly AnswerRecord[],
 ): Promise<PreparedRun> {
   const { maxCostUsd } = options;
-  const config = maxCostUsd === undefined ? given : Object.freeze({ ...given, maxCostUsd });
+  const limited = maxCostUsd === undefined ? given : Object.freeze({ ...given, maxCostUsd });
+  const config = withRowOptions(limited, options);
   const evaluators = createEvaluators(config.evaluators, options.evaluators);
-  const prompts = planPrompts(evaluators, config);
-  lintPairs(prompts);
+  const answers = await readAnswers(config);
+  if (answers !== null) {
+    assertNotReplayed(options);
+    return prepareCollected(config, evaluators, answers, options.client?.id ?? null);
+  }
+  const { prompts, notes } = await planAll(evaluators, config);
   const params = requestParams(config);
   const model = modelIdentity(config, options);
   const plan = planRequests(prompts, model, params);
@@ -148,7 +160,44 @@ export async function prepareRun(
     undefinedMetrics: undefinedMetrics(evaluators, options.evaluators ?? [], prompts, config, minItems),
   });
   const client = options.client?.id ?? null;
-  return { config, evaluators, plan, known, cache, price, maxTokens, estimate, isReplay, client };
+  return {
+    config,
+    evaluators,
+    plan,
+    known,
+    cache,
+    price,
+    maxTokens,
+    estimate,
+    isReplay,
+    client,
+    collected: null,
+    notes,
+  };
+}
+
+/**
+ * Plans the prompts of templates and of the file of prompts. Only the prompts of templates are checked to differ in
+ * nothing but the dimension: in a file, a value need not be a word of its prompt.
+ */
+async function planAll(
+  evaluators: readonly LLMEvaluator[],
+  config: LLMEvalConfig,
+): Promise<{ readonly prompts: readonly PlannedPrompt[]; readonly notes: readonly string[] }> {
+  const planned = planPrompts(evaluators, config);
+  lintPairs(planned);
+  const names = evaluators.map(({ name }) => name);
+  const { prompts, notes } = await readPrompts(config, names);
+  return { prompts: [...planned, ...prompts], notes };
+}
+
+function assertNotReplayed({ replayPath, resume }: PlanOptions): void {
+  const other = replayPath !== undefined ? 'replayPath' : resume === true ? 'resume' : undefined;
+  if (other === undefined) return;
+  throw new ConfigValidationError(`${other} cannot be combined with collected answers, because no model is asked.`, {
+    context: { parameter: other },
+    suggestion: `Remove ${other}, or remove the answers.`,
+  });
 }
 
 /** Returns the identity of the model, which is part of the key of every request. */

@@ -257,17 +257,19 @@ async function conclude(
     dryRun: run.estimate,
     transcripts: Object.freeze(transcripts),
     planned: plannedSpending(run.estimate),
-    actual: actualSpending(summary, run.known.records),
+    actual: actualSpending(summary, run),
     stopped: summary.stopped,
     config: run.config,
     seed: settings.seed,
     client: run.client,
+    collected: run.collected,
     warnings: Object.freeze([...runWarnings(run, summary), ...languageWarning(transcripts, metrics)]),
   });
 }
 
-function runWarnings(run: PreparedRun, { failed, notSent, stopped, lastFailure }: RunSummary): string[] {
-  const { config, plan, known } = run;
+function runWarnings(run: PreparedRun, { failed, notSent, stopped, lastFailure }: RunSummary): readonly string[] {
+  const { config, plan, known, notes } = run;
+  if (run.collected !== null) return notes;
   const all = plan.requests.length.toLocaleString('en-US');
   const before = [...known.records.values()].filter(({ error }) => error !== null).length;
   return [
@@ -283,6 +285,7 @@ function runWarnings(run: PreparedRun, { failed, notSent, stopped, lastFailure }
       ? []
       : [`${String(before)} of ${all} prompts failed in an earlier run; retryErrors sends them again.`]),
     ...otherModels(run),
+    ...notes,
   ];
 }
 
@@ -310,12 +313,12 @@ function plannedSpending(estimate: DryRunEstimate): PlannedSpending {
 }
 
 /**
- * Returns the actual spending.
- * @param known the results that are cached or recorded: answers, and failures of an earlier run
+ * Returns the actual spending. The known answers are cached, recorded or collected. A known failure is one of an earlier
+ * run; a row without a collected answer was never sent.
  */
-function actualSpending(summary: RunSummary, known: ReadonlyMap<string, AnswerRecord>): ActualSpending {
-  const cached = [...known.values()].filter(({ error }) => error === null).length;
-  const failed = summary.failed + known.size - cached;
+function actualSpending(summary: RunSummary, { known, collected }: PreparedRun): ActualSpending {
+  const cached = [...known.records.values()].filter(({ error }) => error === null).length;
+  const failed = summary.failed + (collected === null ? known.records.size - cached : 0);
   const { sent, retries, answered, notSent, inputTokens, outputTokens, uncounted, costUsd, seconds } = summary;
   return Object.freeze({
     ...{ requests: sent, retries, answered, cached, failed, notSent },
