@@ -84,6 +84,7 @@ export function parsePromptRows(table: RowTable, kind: RowKind, choices: RowChoi
   const rows = Array.from({ length: table.rowCount }, (_, row) => readRow(table, kind, row, dimensions, cluster));
   if (kind === 'answers' && rows.every(({ answer }) => answer === null)) throw withoutAnswers(table);
   assertTemplates(table, rows);
+  if (kind === 'prompts') assertDifferentPrompts(table, rows, dimensions);
   const repeated = numberRepeats(table, kind, rows);
   return {
     title: table.title,
@@ -153,7 +154,10 @@ function findDimensions(table: RowTable, { dimensions, cluster }: RowChoices): F
     return { dimensions: [...new Set(dimensions)], notes: [] };
   }
   const others = table.columns.filter((name) => !isReserved(name) && name !== cluster);
-  const judged = others.map((name) => ({ name, problem: unsuitable(name, valuesOf(table, name)) }));
+  const judged = others.map((name) => ({
+    name,
+    problem: unsuitable(name, valuesOf(table, name)) ?? sameWithinItems(table, name),
+  }));
   const notes = judged.flatMap(({ problem }) => problem ?? []);
   const usable = judged.filter(({ problem }) => problem === null).map(({ name }) => name);
   const none = 'There are no groups to compare, so only metrics of all answers are computed.';
@@ -174,6 +178,23 @@ function unsuitable(name: string, values: ReadonlySet<string>): string | null {
     return `The column '${name}' has ${formatCount(count)} different numbers and is not used. If its numbers are groups, choose it with dimensions.`;
   }
   return null;
+}
+
+/** Returns a note if no item has two values of a column, so that the column cannot be compared. */
+function sameWithinItems(table: RowTable, name: string): string | null {
+  if (!table.columns.includes('item')) return null;
+  const firsts = new Map<string, string>();
+  for (let row = 0; row < table.rowCount; row++) {
+    const value = labelOf(table, name, row);
+    if (value === null) continue;
+    const item = labelOf(table, 'item', row);
+    // A row with a group but without an item is reported later.
+    if (item === null) return null;
+    const first = firsts.get(item);
+    if (first !== undefined && first !== value) return null;
+    firsts.set(item, value);
+  }
+  return `The rows of each item have the same '${name}', so it is not compared: rows to compare have the same item.`;
 }
 
 function assertDimension(table: RowTable, name: string): void {
@@ -312,6 +333,33 @@ function assertTemplates(table: RowTable, rows: readonly PromptRow[]): void {
   }
 }
 
+/**
+ * Checks that a prompt is not used for two items or two groups. Two items with the same prompts are not independent, and
+ * two groups with the same prompt cannot have different answers.
+ */
+function assertDifferentPrompts(table: RowTable, rows: readonly PromptRow[], dimensions: readonly string[]): void {
+  const firsts = new Map<string, PromptRow>();
+  for (const row of rows) {
+    const text = (row.prompt ?? '').trim().replaceAll(/\s+/gu, ' ');
+    const first = firsts.get(text);
+    if (first === undefined) {
+      firsts.set(text, row);
+      continue;
+    }
+    const differing = dimensions.find((_, index) => first.values[index] !== row.values[index]);
+    const other = first.item !== row.item ? 'item' : differing === undefined ? undefined : `value of '${differing}'`;
+    if (other === undefined) continue;
+    throw new DataValidationError(
+      `${table.title}, ${table.positionOf(row.row)} has the prompt of ${table.positionOf(first.row)}, but another ${other}.`,
+      {
+        code: 'invalid-value',
+        context: { column: 'prompt', index: row.row },
+        suggestion: 'Write a prompt that differs, or remove the row.',
+      },
+    );
+  }
+}
+
 function shown(template: string | null): string {
   return template === null ? 'none' : `'${template}'`;
 }
@@ -347,7 +395,9 @@ function numberRepeats(
 }
 
 function copiesNote(copies: number, kind: RowKind): string {
-  return `${counted(copies, 'row')} ${copies === 1 ? 'is a copy' : 'are copies'} of an earlier row. ${kind === 'answers' ? 'They count as further answers to the same prompt.' : 'Their prompts are sent again.'}`;
+  const what = copies === 1 ? '1 row is a copy' : `${counted(copies, 'row')} are copies`;
+  const effect = copies === 1 ? 'It counts as a further answer' : 'They count as further answers';
+  return `${what} of an earlier row. ${kind === 'answers' ? `${effect} to the same prompt.` : 'Their prompts are sent again.'}`;
 }
 
 function repeatedRow(table: RowTable, { row, item, repeat }: PromptRow): DataValidationError {
@@ -374,9 +424,14 @@ function itemNotes(rows: readonly PromptRow[], dimensions: readonly string[], ha
       if (known !== undefined && known !== value) return [];
       first.set(cell, value);
     }
-    const others = dimensions.length === 1 ? '' : ' and have the same values of the other dimensions';
+    if (dimensions.length === 1) {
+      return [
+        `No two rows of an item differ in '${name}', so nothing is compared: rows to compare have the same item.`,
+      ];
+    }
+    const others = dimensions.filter((other) => other !== name).map((other) => `'${other}'`);
     return [
-      `No two rows of an item differ in '${name}', so nothing is compared: rows to compare have the same item${others}.`,
+      `No two rows of an item differ only in '${name}', so nothing is compared by it: rows to compare have the same item and the same ${others.join(', ')}. If a column is not a group, choose the compared columns with dimensions.`,
     ];
   });
 }

@@ -1,7 +1,7 @@
 import { formatCount } from '../../internal/format.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { requestKey } from '../cache/request-key.ts';
-import { redactKeys } from '../client/secrets.ts';
+import { redactorOf } from '../client/secrets.ts';
 import { type AnswerRecord, answerRecord } from '../client/transcript.ts';
 import { buildEstimate, type PlannedPart } from '../dry-run/build-estimate.ts';
 import { NOTHING_SENT } from '../dry-run/model-prices.ts';
@@ -19,10 +19,14 @@ export function prepareCollected(
   rows: PromptRows,
   client: string | null,
 ): PreparedRun {
+  const redact = redactorOf(process.env);
   const requests = rows.rows.map((row) => requestOf(row));
   const model = rows.title.replaceAll("'", '');
   const records = new Map(
-    rows.rows.map((row, index) => [requests[index]?.key ?? '', recordOf(row, requests[index] as LLMRequest, model)]),
+    rows.rows.map((row, index) => [
+      requests[index]?.key ?? '',
+      recordOf(row, requests[index] as LLMRequest, model, redact),
+    ]),
   );
   const prompts = evaluators.flatMap(({ name }) =>
     rowsFor(rows, name).map(({ row, prompt }): KeyedPrompt => ({ ...prompt, key: requests[row.row]?.key ?? '' })),
@@ -45,9 +49,14 @@ function requestOf({ row, prompt, item, repeat }: PromptRow): LLMRequest {
   return { key, prompt: text, repeat, params };
 }
 
-function recordOf({ answer }: PromptRow, request: LLMRequest, model: string): AnswerRecord {
+function recordOf(
+  { answer }: PromptRow,
+  request: LLMRequest,
+  model: string,
+  redact: (text: string) => string,
+): AnswerRecord {
   if (answer !== null)
-    return answerRecord(request, { model, text: redactKeys(answer), finishReason: 'stop', cached: true });
+    return answerRecord(request, { model, text: redact(answer), finishReason: 'stop', cached: true });
   return answerRecord(request, { model, error: { kind: 'no_answer', message: "'answer' is empty in this row." } });
 }
 

@@ -5,7 +5,7 @@ import { type PairedMean, pairedMean } from '../../stats/paired/paired-mean.ts';
 import { signFlipTest } from '../../stats/paired/sign-flip-test.ts';
 import type { Interval } from '../../stats/proportion-interval.ts';
 import { type AnswerDistance, comparedTexts } from './answer-distance.ts';
-import { type Answered, type DimensionAnswers, pairsOf, unitMeans } from './dimension-answers.ts';
+import { type Answered, type DimensionAnswers, isInCluster, pairsOf, unitMeans } from './dimension-answers.ts';
 import { type ComparedPair, largestPair } from './largest-pair.ts';
 import type { LlmMetricResult } from './llm-metric-result.ts';
 import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
@@ -83,12 +83,6 @@ function noiseFloorOf(answers: DimensionAnswers, control: DimensionAnswers | nul
       ? 'one-sided sign-flip permutation over clusters'
       : 'one-sided permutation of the answers of each item',
   };
-}
-
-/** Returns whether the unit of an item is a cluster that the user chose. */
-function isInCluster({ byGroup }: DimensionAnswers['items'][number]): boolean {
-  const [[answer] = []] = byGroup.values();
-  return answer?.details['cluster'] !== undefined;
 }
 
 /** Returns whether names represent the values of the items. */
