@@ -49,8 +49,9 @@ export function dryRunDocument(fields: DryRunFields): ReportDocument {
 function sentSentence({ requestCount, cachedCount, model }: DryRunFields): string {
   const requests = requestCount === 1 ? '1 request' : `${countText(requestCount)} requests`;
   const known = cachedCount === 1 ? '1 answer is known' : `${countText(cachedCount)} answers are known`;
-  const before = requestCount === 0 ? 'No request would be sent' : `${requests} would be sent to ${model}`;
-  return `${before}; ${known} already.`;
+  const before = requestCount === 0 ? 'No request would be sent' : `${requests} would be sent`;
+  // Collected answers have no model.
+  return `${before}${requestCount === 0 && cachedCount > 0 ? '' : ` to ${model}`}; ${known} already.`;
 }
 
 function breakdownTable(breakdown: readonly DryRunPart[]): ReportTable {

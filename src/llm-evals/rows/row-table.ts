@@ -120,7 +120,8 @@ export function recordTable(
     valueOf(column, row) {
       const record = records[row];
       const value = record !== undefined && Object.hasOwn(record, column) ? record[column] : undefined;
-      return value === undefined || value === null ? null : blankToNull(String(value as string | number | boolean));
+      if (value === undefined || value === null) return null;
+      return blankToNull(typeof value === 'string' ? value : JSON.stringify(value));
     },
     positionOf,
   };

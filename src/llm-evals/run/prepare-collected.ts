@@ -10,7 +10,7 @@ import type { PromptRow, PromptRows } from '../rows/prompt-rows.ts';
 import { rowsFor } from '../rows/read-prompt-rows.ts';
 import type { LLMEvaluator } from '../scoring/llm-evaluator.ts';
 import type { CollectedAnswers } from './llm-eval-result.ts';
-import type { PreparedRun } from './prepare-run.ts';
+import type { PreparedRun } from './prepared-run.ts';
 
 /** Prepares a run that scores collected answers. All answers are known, so the run sends nothing. */
 export function prepareCollected(

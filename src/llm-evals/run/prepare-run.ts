@@ -6,8 +6,8 @@ import type { ModelIdentity } from '../cache/request-key.ts';
 import { ResponseCache } from '../cache/response-cache.ts';
 import { type AnswerRecord, answerRecord, completionFields } from '../client/transcript.ts';
 import { buildEstimate, type PlannedPart } from '../dry-run/build-estimate.ts';
-import type { DryRunEstimate, UndefinedMetric } from '../dry-run/dry-run-estimate.ts';
-import { type ListedPrice, priceOf } from '../dry-run/model-prices.ts';
+import type { UndefinedMetric } from '../dry-run/dry-run-estimate.ts';
+import { priceOf, type ListedPrice } from '../dry-run/model-prices.ts';
 import { createEvaluators, planPrompts } from '../evaluators/create-evaluators.ts';
 import { lintPairs } from '../plan/counterfactual/lint-pairs.ts';
 import {
@@ -20,8 +20,8 @@ import {
 } from '../plan/planned-prompt.ts';
 import type { LLMEvaluator } from '../scoring/llm-evaluator.ts';
 import { readAnswers, readPrompts, withRowOptions } from '../rows/read-prompt-rows.ts';
-import type { CollectedAnswers } from './llm-eval-result.ts';
 import { prepareCollected } from './prepare-collected.ts';
+import type { KnownAnswers, PreparedRun } from './prepared-run.ts';
 import type { PlanOptions } from './run-options.ts';
 
 const FEW = 'Add templates or name_pools, or allow small samples (allow_small_samples).';
@@ -87,27 +87,6 @@ function noFloor(dimension: string, { counterfactual, repeats }: LLMEvalConfig):
   const control = counterfactual?.controlDimension;
   if (repeats >= 2 || (control !== undefined && control !== dimension)) return null;
   return { reason: 'there is no noise floor: each prompt is asked once', suggestion: NO_FLOOR };
-}
-
-/** A run that is ready to send its first request: its plan, the known answers and the estimate. */
-export interface PreparedRun {
-  readonly config: LLMEvalConfig;
-  readonly evaluators: readonly LLMEvaluator[];
-  readonly plan: RequestPlan;
-  readonly known: KnownAnswers;
-  readonly cache: ResponseCache | null;
-  readonly price: ListedPrice | null;
-  /** The maximum number of tokens of an answer. */
-  readonly maxTokens: number;
-  readonly estimate: DryRunEstimate;
-  /** Whether the run only replays answers, and sends no requests. */
-  readonly isReplay: boolean;
-  /** The id of the client that was passed; null if no client was passed. */
-  readonly client: string | null;
-  /** The collected answers that the run scores; null if a model is asked. */
-  readonly collected: CollectedAnswers | null;
-  /** Notes about the rows of a file of answers or prompts. */
-  readonly notes: readonly string[];
 }
 
 /**
@@ -255,12 +234,6 @@ interface AnswerSources {
   readonly cache: ResponseCache | null;
   /** The client's id, which is stored with each answer from the cache. */
   readonly model: string;
-}
-
-/** The answers of a plan that are cached or recorded. */
-interface KnownAnswers {
-  readonly records: ReadonlyMap<string, AnswerRecord>;
-  readonly missing: readonly LLMRequest[];
 }
 
 /** Looks up the answers of requests in all sources. */

@@ -21,7 +21,8 @@ import { looksOtherThanEnglish } from '../text/words.ts';
 import { LEXICON_WARNING } from '../toxicity/lexicon-toxicity.ts';
 import { openTranscriptLog, type TranscriptLog } from '../transcript/transcript-log.ts';
 import type { LlmEvalResult } from './llm-eval-result.ts';
-import { type PreparedRun, prepareRun } from './prepare-run.ts';
+import { prepareRun } from './prepare-run.ts';
+import type { PreparedRun } from './prepared-run.ts';
 import { RUN_LLM_EVAL_OPTION_NAMES, type RunLlmEvalOptions } from './run-options.ts';
 import { joinTranscripts, scoreRun } from './score-run.ts';
 

@@ -9,7 +9,7 @@ import { adjustForMany } from '../scoring/adjust-for-many.ts';
 import type { LLMEvaluator, OwnMetric } from '../scoring/llm-evaluator.ts';
 import { llmMetric, LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { type ScoreSettings, scoreSettings } from '../scoring/score-settings.ts';
-import type { PreparedRun } from './prepare-run.ts';
+import type { PreparedRun } from './prepared-run.ts';
 import type { PlanOptions } from './run-options.ts';
 
 /** Joins every planned prompt with the record of its answer. */

@@ -51,7 +51,7 @@ describe('rows of answers', () => {
     expect(strip(parsePromptRows(recordTable('answers', rows), 'answers'))).to.deep.equal(strip(csv));
   });
 
-  it('are compared by all columns without another meaning, except constants, identifiers and measurements', async () => {
+  it('are compared by all columns without another meaning, except constants, identifiers and measurements', () => {
     const rows = Array.from({ length: 120 }, (_, index) => ({
       answer: 'a',
       item: Math.floor(index / 2),

@@ -182,7 +182,8 @@ describe('runLlmEval with collected answers', () => {
     expect(replay).to.be.instanceOf(ConfigValidationError);
     expect(String(replay)).to.include('replayPath cannot be combined with collected answers');
     const templates = parseLlmEvalConfig({ prompt_templates: { a: 'Hello' } });
-    expect(String(await runLlmEval(templates, { cluster: 'x' }).catch(String))).to.include('there are no rows');
+    const cluster = await runLlmEval(templates, { cluster: 'x' }).catch((error: unknown) => error);
+    expect(String(cluster)).to.include('there are no rows');
     const both = { answers: exampleRows(), answers_path: 'a.csv' };
     expect(() => parseLlmEvalConfig(both)).to.throw('answers_path: cannot be combined with answers');
     expect(() => parseLlmEvalConfig({ prompt_templates: { a: 'b' }, cluster: 'x' })).to.throw('there are no rows');
