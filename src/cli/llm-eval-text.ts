@@ -5,7 +5,7 @@ import { pairSuffix, signSentences } from '../llm-evals/report/report-words.ts';
 import { costText } from '../llm-evals/report/spending-section.ts';
 import type { LlmEvalResult } from '../llm-evals/run/llm-eval-result.ts';
 import type { LlmMetricResult } from '../llm-evals/scoring/llm-metric-result.ts';
-import { bracketText, formatCount, formatLevel, formatNumber, pValueText } from '../internal/format.ts';
+import { bracketText, counted, formatCount, formatLevel, formatNumber, pValueText } from '../internal/format.ts';
 import {
   briefReport,
   numberColumn,
@@ -76,7 +76,10 @@ function restLines(metrics: readonly LlmMetricResult[], shown: readonly LlmMetri
       ];
 }
 
-function openingLine({ config, actual }: LlmEvalResult): string {
+function openingLine({ config, actual, collected }: LlmEvalResult): string {
+  if (collected !== undefined && collected !== null) {
+    return `${collected.source}: ${counted(collected.answered, 'collected answer')}.`;
+  }
   const known = actual.cached === 0 ? '' : `, ${formatCount(actual.cached)} from the cache`;
   return `${config.model} (${config.provider}): ${formatCount(actual.answered)} answered${known}.`;
 }
@@ -115,7 +118,8 @@ function failedLines({ actual }: LlmEvalResult): string[] {
   return actual.failed === 0 ? [] : [`${formatCount(actual.failed)} failed after all retries; the report says why.`];
 }
 
-function spendingLine({ planned, actual }: LlmEvalResult): string {
+function spendingLine({ planned, actual, collected }: LlmEvalResult): string {
+  if (collected !== undefined && collected !== null) return 'Spent: nothing, because no request was sent.';
   const tokens = actual.inputTokens + actual.outputTokens;
   const again = actual.retries === 0 ? '' : `, ${formatCount(actual.retries)} of them retries`;
   return `Spent: ${formatCount(actual.requests)} requests${again} (planned ${formatCount(planned.requests)}), ${formatCount(tokens)} tokens (planned ${formatCount(planned.inputTokens + planned.outputTokens)}), ${costText(actual.costUsd)} (planned ${costText(planned.costUsd)}), ${formatNumber(actual.seconds, 1)} s.`;

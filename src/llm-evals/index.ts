@@ -51,12 +51,14 @@ export type { RunLimits, RunPrice, StopReason, TokenCeiling } from './scheduler/
 export { plannedMetrics } from './run/score-run.ts';
 export { runLlmEval } from './run/run-llm-eval.ts';
 export type { PlanOptions, RunLlmEvalOptions } from './run/run-options.ts';
+export type { RowOptions } from './rows/read-prompt-rows.ts';
 export type { SchedulerClock } from './scheduler/clock.ts';
 export type { RetryOptions } from './scheduler/retry-policy.ts';
 export type { RunRequestsOptions, RunSummary } from './scheduler/run-options.ts';
 export * from './scheduler/run-requests.ts';
 export * from './scheduler/with-retries.ts';
 export type {
+  AnswerCells,
   BbqFormat,
   CounterfactualConfig,
   EvaluatorName,

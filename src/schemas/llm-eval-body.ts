@@ -7,7 +7,10 @@ import { LLM_EVAL_FIELDS } from './llm-eval/llm-eval-document.ts';
 /** The options of `llm-eval`. The evaluation fills in the other defaults. */
 export const llmEvalRequestSchema = z
   .object({
-    config: z.string().min(1),
+    config: z.string().min(1).optional(),
+    answers: z.string().min(1).optional(),
+    dimensions: z.array(z.string().min(1)).min(1).optional(),
+    cluster: z.string().min(1).optional(),
     dryRun: z.boolean().default(false),
     live: z.boolean().default(false),
     resume: z.boolean().default(false),
@@ -43,6 +46,17 @@ export const llmEvalRequestSchema = z
   })
   .refine(({ replay, live }) => replay === undefined || !live, {
     message: '--replay sends no requests, and --live permits them: give only one of them.',
+  })
+  .refine(
+    ({ answers, live, replay, resume, transcriptsOut }) =>
+      answers === undefined || (!(live || resume) && replay === undefined && transcriptsOut === undefined),
+    {
+      message:
+        '--answers scores answers from a file and sends nothing: remove --live, --replay, --transcripts-out and --resume.',
+    },
+  )
+  .refine(({ config, answers }) => config !== undefined || answers !== undefined, {
+    message: 'Give --config, or --answers with a file of answers.',
   });
 
 /** A request for an evaluation, with defaults filled in. */

@@ -85,6 +85,14 @@ prompt_templates:
 repeats: 6
 `;
 
+/** Answers of twelve people about women and men. */
+const ANSWERS = Array.from({ length: 48 }, (_, index) => ({
+  item: Math.floor(index / 2),
+  person: Math.floor(index / 4),
+  gender: index % 2 === 0 ? 'woman' : 'man',
+  answer: `This is answer${' and more'.repeat(index % 5)}.`,
+}));
+
 /** Returns a case of arrays: the fields on the wire, and the same input for the library and the command. */
 function validation(
   title: string,
@@ -403,6 +411,19 @@ const CASES: readonly ParityCase[] = [
     }),
   },
   {
+    title: 'collected answers with clusters and a gate',
+    cli: ['llm-eval', '--config', 'ANSWERS', '--metric', 'length_gap', '--threshold', '2', '--json'],
+    library: async () => {
+      const result = await runLlmEval(parseLlmEvalConfig({ answers: ANSWERS, cluster: 'person' }));
+      return llmEvalToJson(result, { verdict: judgeLlmEval(result.metrics, { metric: 'length_gap', threshold: 2 }) });
+    },
+    job: () => ({
+      kind: 'llm-eval',
+      body: JSON.stringify({ answers: ANSWERS, cluster: 'person', metric: 'length_gap', threshold: 2 }),
+      llmFolder: null,
+    }),
+  },
+  {
     title: 'a dry run',
     cli: ['llm-eval', '--config', 'LLM', '--dry-run', '--json'],
     library: async () => dryRunToJson(await estimateDryRun(await parseLlmEvalConfig(LLM_CONFIG))),
@@ -656,6 +677,7 @@ describe('the same question to library, command, job and service', function () {
     writeFileSync(`${inputs}/counts.csv`, COUNTS);
     writeFileSync(`${inputs}/config.yml`, WORKFLOW_CONFIG);
     writeFileSync(`${inputs}/llm.yml`, LLM_CONFIG);
+    writeFileSync(`${inputs}/answers.yml`, JSON.stringify({ answers: ANSWERS, cluster: 'person' }));
     writeFileSync(
       `${inputs}/gates.yml`,
       '- { metric: demographic_parity_difference, threshold: 0.5, attributes: [sex] }\n',
@@ -687,6 +709,7 @@ describe('the same question to library, command, job and service', function () {
       COUNTS: 'counts.csv',
       CONFIG: 'config.yml',
       LLM: 'llm.yml',
+      ANSWERS: 'answers.yml',
     };
     const { stdout, stderr } = await runCli(
       cli.map((argument) => indices[argument] ?? argument),

@@ -59,12 +59,14 @@ export async function confineLlmConfig(config: LLMEvalConfig, paths: LlmPaths): 
     const suggestion = 'Check the name, or ask the operator of the service to put the file there.';
     throw fieldProblem(422, `/${field}`, detail, suggestion);
   };
-  const { replayPath, bbqPath, cacheDir } = config;
+  const { replayPath, bbqPath, answersPath, promptsPath, cacheDir } = config;
   const isOwnCache = llmFolder === null && cacheDir === DEFAULT_CACHE;
   return Object.freeze({
     ...config,
     replayPath: await fileInside('replay_path', replayPath),
     bbqPath: await fileInside('bbq_path', bbqPath),
+    answersPath: await fileInside('answers_path', answersPath),
+    promptsPath: await fileInside('prompts_path', promptsPath),
     cacheDir: isOwnCache ? paths.ownCache : await confine('cache_dir', cacheDir, llmFolder),
   });
 }

@@ -137,6 +137,16 @@ const unread = z.strictObject({
   count,
   examples: z.array(z.string()),
 });
+const collected = z
+  .strictObject({
+    source: z.string(),
+    ...fields(count, 'rows', 'answered'),
+    dimensions: z.array(z.string()),
+    cluster: textOrNull,
+    clusters: count.nullable(),
+  })
+  .nullable()
+  .describe('The collected answers that were scored; null if a model was asked.');
 
 /** The answer of `POST /llm-eval` if answers were scored. */
 export const llmEvaluationSchema = model('LlmEvaluation', 'How the answers differ, compared with sampling noise.', {
@@ -151,6 +161,7 @@ export const llmEvaluationSchema = model('LlmEvaluation', 'How the answers diffe
   stopped: z.enum(['requests', 'tokens', 'cost', 'minutes', 'cancelled']).nullable(),
   judge: judge.nullable().describe('The biases, the agreement and the spending of the judge; null without a judge.'),
   unread: z.array(unread).describe('Answers from which a declared outcome could not be read, by reason.'),
+  collected,
   warnings: notes,
   seed: z.number().int(),
 });

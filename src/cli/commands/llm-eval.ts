@@ -31,6 +31,9 @@ export function llmEvalCommand(): Command {
     name: 'llm-eval',
     options: `
 --config <path>  YAML file with the model, the prompts and the metrics, or llm-eval for the example that comes with evenhand
+--answers <path>  score the answers in this file, and send nothing: CSV, TSV, Parquet or JSON lines with the columns answer, item, and one for each group column; optional: prompt, name, template, repeat. --config is then optional
+--dimensions <columns>  columns of --answers, or of prompts_path in the configuration, that are compared (default: all other columns with 2 to 50 values)
+--cluster <column>  column of --answers, or of prompts_path in the configuration, whose rows depend on each other, such as a person: they count as one unit in intervals and p-values
 --dry-run  show what would be sent and what it may cost; send nothing
 --live  allow requests to the provider (or set EVENHAND_LLM_ALLOW_LIVE=1)
 --max-cost <usd>  maximum cost in US dollars; the run stops before it exceeds this cost (default: the limit in the configuration)
@@ -54,7 +57,7 @@ export function llmEvalCommand(): Command {
 --report-json <path>  write the metrics as JSON
 ${OPTION.junit}
 ${OPTION.mlflow}`,
-    required: ['config'],
+    required: ['config|answers'],
     schema: async () => (await import('../../schemas/llm-eval-body.ts')).llmEvalRequestSchema,
     help: `
 Examples:
@@ -67,6 +70,9 @@ Examples:
 
   Resume a run; answers that were already paid for are not requested again:
   $ evenhand llm-eval --config llm.yml --live --transcripts-out answers.ndjson --resume
+
+  Score answers that you already have, without a configuration and without requests:
+  $ evenhand llm-eval --answers answers.csv --cluster person --report-html report.html
 
   A gate for continuous integration, without an API key and without requests:
   $ evenhand llm-eval --config llm.yml --replay answers.ndjson --metric sentiment_gap --threshold 0.1 \\
@@ -90,8 +96,7 @@ async function runLlmEvalCommand(
   _: readonly string[],
   call: readonly string[],
 ): Promise<void> {
-  const { loadLlmEvalConfig } = await import('../../llm-evals/config/load-llm-eval-config.ts');
-  const config = await loadLlmEvalConfig(request.config);
+  const config = await readConfig(request);
   await assertPaths(options, request, config);
   if (request.dryRun) {
     await printDryRun(config, request, options);
@@ -105,6 +110,14 @@ async function runLlmEvalCommand(
   await evaluate(config, request, options, startProvenance(isShown, source));
 }
 
+/** Reads the configuration. The options about rows replace its keys. Without a configuration, answers are scored. */
+async function readConfig({ config, answers, dimensions, cluster }: LlmEvalRequest): Promise<LLMEvalConfig> {
+  const { loadLlmEvalConfig, parseLlmEvalConfig } = await import('../../llm-evals/config/load-llm-eval-config.ts');
+  const { withoutUndefined } = await import('../../internal/values.ts');
+  const keys = withoutUndefined({ answers_path: answers, dimensions, cluster });
+  return config === undefined ? parseLlmEvalConfig(keys) : loadLlmEvalConfig(config, keys);
+}
+
 /** Returns the call that reads the answers of this run, because a file of answers is never overwritten. */
 function withResume(call: readonly string[], { transcriptsOut, resume }: LlmEvalRequest): readonly string[] {
   const start = call.indexOf('llm-eval') + 1;
@@ -112,8 +125,9 @@ function withResume(call: readonly string[], { transcriptsOut, resume }: LlmEval
 }
 
 /** Returns the paths of the files that an evaluation reads. */
-function inputsOf({ config, replay }: LlmEvalRequest, { replayPath, bbqPath }: LLMEvalConfig): string[] {
-  return [config, replay ?? replayPath, bbqPath].filter((path) => typeof path === 'string');
+function inputsOf({ config, replay }: LlmEvalRequest, given: LLMEvalConfig): string[] {
+  const { replayPath, bbqPath, answersPath, promptsPath } = given;
+  return [config, replay ?? replayPath, bbqPath, answersPath, promptsPath].filter((path) => typeof path === 'string');
 }
 
 /** Checks the output paths before any request is sent, so that an invalid path does not lose paid answers. */
@@ -122,7 +136,8 @@ async function assertPaths(options: LlmEvalOptions, request: LlmEvalRequest, con
   assertExtension('--report-md', reportMd, 'Markdown');
   assertExtension('--report-json', reportJson, 'JSON');
   await assertOutputs([reportMd, reportHtml, reportJson, junit, request.transcriptsOut], inputsOf(request, config));
-  if (request.transcriptsOut === undefined && !request.dryRun) await assertCacheWritable(config, request);
+  const isSent = !request.dryRun && config.answersPath === null && config.answers === null;
+  if (request.transcriptsOut === undefined && isSent) await assertCacheWritable(config, request);
 }
 
 /** Throws if the cache cannot be written. Without a transcript, only the cache stores the paid answers. */
@@ -134,10 +149,11 @@ async function assertCacheWritable(config: LLMEvalConfig, request: LlmEvalReques
 
 /** Returns the cache that stores paid answers, or undefined for a run without paid answers. */
 async function cacheOf(
-  { provider, cacheDir }: LLMEvalConfig,
+  { provider, cacheDir, answers, answersPath }: LLMEvalConfig,
   { replay }: LlmEvalRequest,
 ): Promise<ResponseCache | undefined> {
   if (provider === 'local' || provider === 'replay' || replay !== undefined) return undefined;
+  if (answers !== null || answersPath !== null) return undefined;
   const { ResponseCache: Cache } = await import('../../llm-evals/cache/response-cache.ts');
   return new Cache({ cacheDir });
 }
@@ -275,7 +291,7 @@ function resumeSentence(
   { result, cache }: CutShort,
 ): string {
   if (transcriptsOut !== undefined) {
-    const command = `evenhand llm-eval --config ${config}${live ? ' --live' : ''} --transcripts-out ${transcriptsOut} --resume`;
+    const command = `evenhand llm-eval${config === undefined ? '' : ` --config ${config}`}${live ? ' --live' : ''} --transcripts-out ${transcriptsOut} --resume`;
     const kept = hasAnswers(result, transcriptsOut) ? `The answers so far are kept in ${transcriptsOut}` : NO_ANSWERS;
     return `${kept}. Resume with: ${command}`;
   }

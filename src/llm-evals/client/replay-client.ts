@@ -98,7 +98,7 @@ function refuseRival(known: AnswerRecord, record: AnswerRecord, position: number
  * may have answers.
  */
 function failAgain({ error }: AnswerRecord): Error {
-  const kind = error === null || error.kind === 'not_sent' ? 'malformed' : error.kind;
+  const kind = error === null || error.kind === 'not_sent' || error.kind === 'no_answer' ? 'malformed' : error.kind;
   return clientError(kind, redactSecrets(`Recorded: ${error?.message ?? ''}`), { isRetryable: false, isFatal: false });
 }
 

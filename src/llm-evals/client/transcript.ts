@@ -4,8 +4,11 @@ import type { Completion, FailureKind, FinishReason } from './llm-client.ts';
 
 /** The reason why a request has no answer. */
 export interface AnswerFailure {
-  /** The kind of failure. `not_sent` means that the run ended before the request was sent. */
-  readonly kind: FailureKind | 'not_sent';
+  /**
+   * The kind of failure. `not_sent` means that the run ended before the request was sent. `no_answer` means that a row
+   * of collected answers is empty.
+   */
+  readonly kind: FailureKind | 'not_sent' | 'no_answer';
   /** The message, without secrets. */
   readonly message: string;
 }

@@ -31,6 +31,11 @@ export function buildLlmEvalConfig(fields: Partial<LLMEvalDocument>): LLMEvalCon
     outcome: buildOutcome(document.outcome ?? {}),
     judge: buildJudge(document),
     metrics: document.metrics ?? null,
+    answers: document.answers ?? null,
+    answersPath: document.answers_path ?? null,
+    promptsPath: document.prompts_path ?? null,
+    dimensions: document.dimensions ?? null,
+    cluster: document.cluster ?? null,
     cacheDir: document.cache_dir,
     replayOnly: document.replay_only,
     replayPath: document.replay_path ?? null,
@@ -110,10 +115,13 @@ function buildJudge(document: LLMEvalDocument): JudgeConfig | null {
     controls: judge?.controls ?? 10,
   };
 }
+/** The fields that contain rows of answers or prompts. */
+export const ROW_FIELDS = ['answers', 'answers_path', 'prompts_path'] as const;
 
 /** Returns whether the configuration contains prompts that the evaluator can use. */
 export function hasMaterial(evaluator: EvaluatorName, fields: Partial<LLMEvalDocument>): boolean {
   const { counterfactual, prompt_templates: templates = {}, bbq_path: bbqPath } = fields;
+  if (ROW_FIELDS.some((name) => fields[name] !== undefined)) return true;
   const hasPrompts = Object.keys(templates).length > 0 || (counterfactual?.template?.length ?? 0) > 0;
   if (evaluator === 'counterfactual') return counterfactual !== undefined;
   return hasPrompts || (evaluator === 'stereotype' && bbqPath !== undefined);

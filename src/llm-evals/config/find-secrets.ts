@@ -19,7 +19,9 @@ export function findSecrets(root: unknown): PathProblem[] {
   const keys = 'OPENAI_API_KEY, ANTHROPIC_API_KEY or EVENHAND_LLM_API_KEY';
   const variable = named === undefined ? keys : variablesOf(named)[0];
   const suggestion = `Remove it and set the environment variable ${variable}. If other people have seen the key, revoke it.`;
-  return secretsIn(root, [], new Set()).map((problem) => ({ ...problem, suggestion }));
+  // Answers of models are data, which may quote texts that look like keys.
+  const { answers: _, ...checked } = isMapping(root) ? root : { answers: undefined };
+  return secretsIn(isMapping(root) ? checked : root, [], new Set()).map((problem) => ({ ...problem, suggestion }));
 }
 
 type SecretProblem = Omit<PathProblem, 'suggestion'>;

@@ -56,6 +56,8 @@ export function describeLlmEvalConfig(config: LLMEvalConfig): string[] {
     `Scores: ${config.evaluators.join(', ')}.`,
     ...describePairs(plan).map((line) => `Compares: ${line}.`),
     `Prompts of templates: ${String(distinct)}, each asked ${config.repeats === 1 ? 'once, so that there is no noise floor' : `${String(config.repeats)} times`}.`,
+    ...(config.promptsPath === null ? [] : [`Prompts of rows: ${config.promptsPath}.`]),
+    ...(config.answersPath === null ? [] : [`Answers: ${config.answersPath}; nothing is sent.`]),
     ...(config.bbqPath === null ? [] : [`BBQ: ${config.bbqPath} as ${config.bbqFormats.join(', ')}.`]),
     `Limits: ${limitsOf(config)}.`,
   ].map(escapeControls);

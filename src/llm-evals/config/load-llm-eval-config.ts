@@ -9,13 +9,14 @@ import { readLlmEvalConfig } from './read-llm-eval-config.ts';
 /**
  * Reads the configuration of an evaluation: a YAML or JSON file with the keys that `evenhand config schema --kind
  * llm-eval` lists. Fills in defaults and freezes the result. Paths in the configuration (cache_dir, replay_path,
- * bbq_path) are relative to the current folder.
+ * bbq_path, answers_path, prompts_path) are relative to the current folder.
  *
  * If `evaluators` is not set, the function chooses all evaluators for which the configuration has prompts. The
  * evaluator counterfactual needs the section `counterfactual`. The evaluators refusal and toxicity_sentiment need a
  * template. The evaluator stereotype needs a template or bbq_path. All evaluators score the same answers, so additional
  * evaluators need no additional requests.
  * @param path the file
+ * @param replaced keys in snake_case that replace those of the file, such as `answers_path`
  * @throws {ConfigValidationError} if the file does not exist or is invalid, with one line for each problem;
  * `context.faults` lists the problems with line, column and key. Values that look like secrets are rejected and not
  * shown
@@ -30,8 +31,11 @@ import { readLlmEvalConfig } from './read-llm-eval-config.ts';
  * // local stub refusal toxicity_sentiment stereotype
  * ```
  */
-export async function loadLlmEvalConfig(path: string): Promise<LLMEvalConfig> {
-  return parseText(await readConfigFile(path, LLM_EVAL_DIALECT), path);
+export async function loadLlmEvalConfig(
+  path: string,
+  replaced: Readonly<Record<string, unknown>> = {},
+): Promise<LLMEvalConfig> {
+  return parseText(await readConfigFile(path, LLM_EVAL_DIALECT), path, replaced);
 }
 
 /**
@@ -62,8 +66,12 @@ export function parseLlmEvalConfig(given: string | object, file?: string): LLMEv
   return readLlmEvalConfig({ value: withoutNothing(given), ...noText, file: file ?? null, allowsCamelCase: true });
 }
 
-async function parseText(text: string, file: string): Promise<LLMEvalConfig> {
-  return readLlmEvalConfig({ ...(await openText(text, file)), allowsCamelCase: false });
+async function parseText(
+  text: string,
+  file: string,
+  replaced?: Readonly<Record<string, unknown>>,
+): Promise<LLMEvalConfig> {
+  return readLlmEvalConfig({ ...(await openText(text, file)), allowsCamelCase: false, replaced });
 }
 
 /** Parses YAML. The parser's message on invalid YAML may quote a secret, so the message is redacted. */

@@ -14,7 +14,7 @@ import { readFields } from '../../io/config-text/read-fields.ts';
 import type { TextPosition, YamlPositions } from '../../io/read-yaml.ts';
 import { LLM_EVAL_FIELDS, type LLMEvalConfig, type LLMEvalDocument } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { NAME } from '../plan/counterfactual/parse-template.ts';
-import { buildLlmEvalConfig, DEFAULT_MODELS, hasMaterial } from './build-llm-eval-config.ts';
+import { buildLlmEvalConfig, DEFAULT_MODELS, hasMaterial, ROW_FIELDS } from './build-llm-eval-config.ts';
 import { canonicalLlmDocument, LLM_EVAL_DIALECT, PARSED_NAMES } from './canonical-llm-keys.ts';
 import { checkOutcome } from './check-outcome.ts';
 import { checkTemplates, checkUse } from './check-templates.ts';
@@ -179,7 +179,7 @@ function checkSendable(value: unknown, path: KeyPath): PathProblem[] {
 type Fields = Partial<LLMEvalDocument>;
 
 /** The fields that contain prompts. If one of these fields is invalid, the number of prompts is unknown. */
-const MATERIAL = ['counterfactual', 'prompt_templates', 'bbq_path'] as const;
+const MATERIAL = ['counterfactual', 'prompt_templates', 'bbq_path', ...ROW_FIELDS] as const;
 
 const NEEDS: Readonly<Record<string, string>> = {
   counterfactual: "needs the section 'counterfactual'",
@@ -200,6 +200,7 @@ function checkAcross(fields: Fields, document: Mapping): PathProblem[] {
     ...checkParams(fields.params),
     ...checkRepeated(fields.evaluators, 'evaluators'),
     ...checkRepeated(fields.bbq_formats, 'bbq_formats'),
+    ...(isReadable ? checkRows(fields) : []),
     ...section,
     ...(isReadable ? checkOutcome(fields) : []),
     ...(isReadable ? [...checkTemplates(fields), ...checkMaterial(fields)] : []),
@@ -209,7 +210,7 @@ function checkAcross(fields: Fields, document: Mapping): PathProblem[] {
 
 function checkMaterial(fields: Fields): PathProblem[] {
   if (MATERIAL.every((name) => fields[name] === undefined)) {
-    const suggestion = 'Add prompt_templates, counterfactual or bbq_path.';
+    const suggestion = 'Add prompt_templates, counterfactual, bbq_path, prompts_path or answers_path.';
     return [{ path: [], at: 'key', message: 'there are no prompts', suggestion }];
   }
   return (fields.evaluators ?? []).flatMap((name, index) => {
@@ -222,6 +223,23 @@ function checkRepeated(names: readonly string[] | undefined, field: string): Pat
   return (names ?? []).flatMap((name, index) =>
     names?.indexOf(name) === index ? [] : [problemAt([field, index], `names '${name}' twice`, 'Name it once.')],
   );
+}
+
+/** Checks the keys of rows: only one source of answers, and columns only together with rows. */
+function checkRows(fields: Fields): PathProblem[] {
+  const [first, second] = (['answers', 'answers_path'] as const).filter((name) => fields[name] !== undefined);
+  const both =
+    first === undefined || second === undefined
+      ? []
+      : [problemAt([second], 'cannot be combined with answers', 'Keep one of the two.', 'key')];
+  if (ROW_FIELDS.some((name) => fields[name] !== undefined)) {
+    return [...both, ...checkRepeated(fields.dimensions, 'dimensions')];
+  }
+  const unused = (['dimensions', 'cluster'] as const).filter((name) => fields[name] !== undefined);
+  return unused.map((name) => {
+    const suggestion = `Add answers_path or prompts_path, or remove ${name}.`;
+    return problemAt([name], 'names columns of rows, but there are no rows', suggestion, 'key');
+  });
 }
 
 /** Checks that the provider has all required settings, and that its address is valid. */
@@ -272,6 +290,11 @@ export interface LlmConfigSource {
   /** The name of the configuration in error messages; null if it has no name. */
   readonly file: string | null;
   readonly allowsCamelCase: boolean;
+  /**
+   * Keys that replace those of the configuration, in snake_case.
+   * @defaultValue none
+   */
+  readonly replaced?: Mapping | undefined;
 }
 
 /**
@@ -288,13 +311,23 @@ export function readLlmEvalConfig(source: LlmConfigSource): LLMEvalConfig {
   }
   const renamed: PathProblem[] = [];
   const aliases = allowsCamelCase ? PARSED_NAMES : LLM_EVAL_DIALECT.aliases;
-  const root = canonicalLlmDocument(value, { indices: places, faults: renamed, allowsCamelCase, aliases });
-  if (!isMapping(root)) throw problemsError([notMapping(root, start, file, LLM_EVAL_DIALECT)], LLM_EVAL_DIALECT);
+  const own = canonicalLlmDocument(value, { indices: places, faults: renamed, allowsCamelCase, aliases });
+  if (!isMapping(own)) throw problemsError([notMapping(own, start, file, LLM_EVAL_DIALECT)], LLM_EVAL_DIALECT);
+  const root = replaceKeys(own, places, source.replaced);
   const { fields, faults: problems } = readFields(root, wordingOf(root, places), FIELDS);
   const all = [...renamed, ...problems, ...checkAcross(fields, root)];
   if (all.length === 0) return buildLlmEvalConfig(fields);
   const positioned = all.map((problem) => positionProblem(problem, root, places, file));
   throw problemsError(positioned, LLM_EVAL_DIALECT);
+}
+
+/** Replaces keys. The positions of the other keys are kept. */
+function replaceKeys(own: Mapping, positions: YamlPositions, replaced: Mapping | undefined): Mapping {
+  if (replaced === undefined || Object.keys(replaced).length === 0) return own;
+  const root = { ...own, ...replaced };
+  const known = positions.get(own);
+  if (known !== undefined) positions.set(root, known);
+  return root;
 }
 
 /** Adds the position of a secret to its problem. Redacts the key path, because its parts may be secrets too. */

@@ -51,7 +51,8 @@ function sentSentence({ requestCount, cachedCount, model }: DryRunFields): strin
   const requests = requestCount === 1 ? '1 request' : `${countText(requestCount)} requests`;
   const known = cachedCount === 1 ? '1 answer is known' : `${countText(cachedCount)} answers are known`;
   const before = requestCount === 0 ? 'No request would be sent' : `${requests} would be sent`;
-  return `${before} to ${model}; ${known} already.`;
+  // Collected answers have no model.
+  return `${before}${requestCount === 0 && cachedCount > 0 ? '' : ` to ${model}`}; ${known} already.`;
 }
 
 function breakdownTable(breakdown: readonly DryRunPart[]): ReportTable {

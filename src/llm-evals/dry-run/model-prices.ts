@@ -77,7 +77,8 @@ function byName(rows: readonly PriceRow[]): ReadonlyMap<string, ListedPrice> {
 export type PricedModel = Pick<LLMEvalConfig, 'provider' | 'model' | 'prices'>;
 
 const FREE = { input: 0, output: 0, asOf: 'always', source: 'nothing is sent to a provider' };
-const NOTHING_SENT: ListedPrice = Object.freeze(FREE);
+/** The price of a run that sends nothing. */
+export const NOTHING_SENT: ListedPrice = Object.freeze(FREE);
 
 /**
  * Returns the input price and the output price of a model, in US dollars per million tokens.

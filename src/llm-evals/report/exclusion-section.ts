@@ -34,7 +34,7 @@ export function exclusionBlocks(result: LlmEvalResult): ReportBlock[] {
 }
 
 /** Lists prompts without an answer, by kind of error. */
-function problemTable({ transcripts, actual }: LlmEvalResult): ReportBlock[] {
+function problemTable({ transcripts, actual, collected }: LlmEvalResult): ReportBlock[] {
   const problems = transcripts.flatMap(({ error, key }) => (error === null ? [] : [{ ...error, key }]));
   if (problems.length === 0 && actual.failed + actual.notSent === 0) return [];
   const rows = [...groupBy(problems, ({ kind }) => kind)].map(([kind, those]) => [
@@ -44,7 +44,10 @@ function problemTable({ transcripts, actual }: LlmEvalResult): ReportBlock[] {
     those[0]?.message ?? '',
   ]);
   const failed = `${counted(actual.failed, 'prompt')} failed on every attempt`;
-  const text = `${failed}, and ${formatCount(actual.notSent)} ${actual.notSent === 1 ? 'was' : 'were'} not sent.`;
+  const text =
+    collected === undefined || collected === null
+      ? `${failed}, and ${formatCount(actual.notSent)} ${actual.notSent === 1 ? 'was' : 'were'} not sent.`
+      : `${formatCount(collected.rows - collected.answered)} of ${counted(collected.rows, 'row')} have no answer.`;
   const columns = ['Reason', numberColumn('Answers'), 'First error'];
   return [{ kind: 'paragraph', text }, ...tableOf('Missing answers', columns, rows)];
 }

@@ -11,7 +11,7 @@ import { groupBy } from '../../internal/values.ts';
 import { VERSION } from '../../internal/version.ts';
 import type { Transcript } from '../client/transcript.ts';
 import { alignWords } from '../plan/counterfactual/word-diff.ts';
-import type { LlmEvalResult } from '../run/llm-eval-result.ts';
+import type { CollectedAnswers, LlmEvalResult } from '../run/llm-eval-result.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { jaccardSimilarity } from '../text/similarity/jaccard-similarity.ts';
 import { dimensionPictures, dimensionSections } from './dimension-sections.ts';
@@ -222,16 +222,28 @@ function toReportPair({ item, repeat, first, second, difference }: AnswerPair): 
   };
 }
 
+const MODEL_LIMIT =
+  'The results cover only these prompts, these values and this model on the day of the run. A different wording can reverse a result, and providers change models without notice.';
+
+const COLLECTED_LIMIT =
+  'The results cover only these answers. The run cannot check how they were produced or selected, or whether the prompts of an item differ in more than the compared value.';
+
 /** The limits of the method. A report states them in words, because its numbers do not show them. */
 const METHOD_LIMITS: readonly string[] = [
   'Answers to the same prompt differ by chance. The column "Without an effect" shows the distribution of the metric under chance alone: its mean and its 95th percentile. For a gap, it is the distribution of the absolute value. If it is unknown, a value may be only noise.',
   '"Not shown" is not proof that there is no effect. The column "Minimum detectable difference (80% power)" is the difference that data of this size find with probability 0.8. A smaller difference can exist undetected.',
   'p-values are adjusted for all tests of this run. The tests of the control are adjusted separately. The p-values are not adjusted for other runs, for prompts tried before, or for metrics chosen after seeing the results.',
-  'The results cover only these prompts, these values and this model on the day of the run. A different wording can reverse a result, and providers change models without notice.',
+  MODEL_LIMIT,
   'Sentiment and toxicity are scored by word lists. They do not recognize irony, quotation or context, and misjudge some harmless words.',
   'A gap is a reason to read the answers. A gap alone does not prove unfair treatment, and the absence of a gap does not prove fair treatment.',
   'Excluded answers can hide an effect if they are more frequent in one group than in another. Compare the counts above.',
 ];
+
+/** Returns the limits. Who wrote collected answers, and when, is not known. */
+function limitsOf({ collected }: LlmEvalResult): readonly string[] {
+  if (collected === undefined || collected === null) return METHOD_LIMITS;
+  return METHOD_LIMITS.map((limit) => (limit === MODEL_LIMIT ? COLLECTED_LIMIT : limit));
+}
 
 /**
  * Builds the report document of an evaluation: the verdict, the findings and their significance, each dimension,
@@ -260,7 +272,7 @@ export function llmEvalDocument(result: LlmEvalResult, options: LlmEvalReportOpt
       { title: 'Answers side by side', blocks: pairBlocks(result) },
       { title: 'Spending', blocks: spendingBlocks(result) },
       { title: 'Configuration', blocks: askedBlocks(result) },
-      { title: 'Limits', blocks: [{ kind: 'list', items: METHOD_LIMITS }] },
+      { title: 'Limits', blocks: [{ kind: 'list', items: limitsOf(result) }] },
     ],
     made: madeOf(result),
   };
@@ -338,8 +350,9 @@ function warningBlocks(warnings: readonly string[]): ReportBlock[] {
 
 /** Lists the model, the provider and the settings of the run. */
 function askedBlocks(result: LlmEvalResult): ReportBlock[] {
-  const { config, dryRun } = result;
+  const { config, dryRun, collected } = result;
   const { model, provider } = answeredBy(result);
+  if (collected !== undefined && collected !== null) return collectedBlocks(collected, config.evaluators);
   const templates = [...new Set(dryRun.breakdown.map(({ template }) => template))];
   const parts = cutItems(templates, 12).join(', ') || 'none';
   const rows = [
@@ -358,6 +371,19 @@ function askedBlocks(result: LlmEvalResult): ReportBlock[] {
     ...tableOf('Run configuration', ['', 'Value'], rows),
     ...(provider === 'local' ? [{ kind: 'paragraph' as const, text: local }] : []),
   ];
+}
+
+/** Lists the file of collected answers, and how its columns were used. */
+function collectedBlocks(collected: CollectedAnswers, evaluators: readonly string[]): ReportBlock[] {
+  const { source, rows, answered, dimensions, cluster, clusters } = collected;
+  const settings = [
+    ['Answers', source],
+    ['Rows', `${formatCount(rows)}, ${formatCount(answered)} of them with an answer`],
+    ['Compared columns', dimensions.map(labelText).join(', ') || 'none'],
+    ['Cluster', cluster === null ? 'none' : `${labelText(cluster)} (${counted(clusters ?? 0, 'value')})`],
+    ['Evaluators', evaluators.join(', ')],
+  ];
+  return tableOf('Run configuration', ['', 'Value'], settings);
 }
 
 /** Lists the information that is needed to reproduce the numbers. */

@@ -3,8 +3,8 @@ import { type DryRunJson, dryRunToJson } from '../dry-run/dry-run-json.ts';
 import type { ActualSpending, PlannedSpending } from '../dry-run/spending-table.ts';
 import type { JudgeAgreement, JudgeReport } from '../outcome/judge.ts';
 import type { NeutralizedCounts } from '../outcome/neutral-wording.ts';
-import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import type { UnreadAnswers } from '../run/unread-answers.ts';
+import type { CollectedAnswers, LlmEvalResult } from '../run/llm-eval-result.ts';
 import type { StopReason } from '../scheduler/budget.ts';
 import type { LlmMetricResultJson } from '../scoring/llm-metric-result.ts';
 import {
@@ -26,6 +26,8 @@ export interface LlmEvalJson {
   readonly stopped: StopReason | null;
   readonly judge: JudgeJson | null;
   readonly unread: readonly UnreadAnswers[];
+  /** The collected answers that were scored; null if a model was asked. */
+  readonly collected: CollectedAnswers | null;
   readonly warnings: readonly string[];
   readonly seed: number;
 }
@@ -55,7 +57,7 @@ function judgeToJson({ judge }: LlmEvalResult): JudgeJson | null {
 export function llmEvalToJson(result: LlmEvalResult, options: LlmEvalReportOptions = {}): LlmEvalJson {
   assertKnownOptions('llmEvalToJson', options, LLM_EVAL_REPORT_OPTION_NAMES);
   const { passed, threshold, metrics: verdicts } = options.verdict ?? NO_VERDICT;
-  const { metrics, dryRun, planned, actual, stopped, warnings, seed } = result;
+  const { metrics, dryRun, planned, actual, stopped, collected = null, warnings, seed } = result;
   return {
     passed,
     threshold,
@@ -67,6 +69,7 @@ export function llmEvalToJson(result: LlmEvalResult, options: LlmEvalReportOptio
     stopped,
     judge: judgeToJson(result),
     unread: result.unread ?? [],
+    collected,
     warnings,
     seed,
   };

@@ -81,12 +81,13 @@ export function numberText(value: number | null): string {
 
 /**
  * Returns the model and the provider that answered. The names are from the client that was passed, or else from the
- * configuration.
+ * configuration. The model of collected answers is not known, so the name of their file is returned.
  */
-export function answeredBy({ client, config }: Pick<LlmEvalResult, 'client' | 'config'>): {
+export function answeredBy({ client, config, collected }: Pick<LlmEvalResult, 'client' | 'config' | 'collected'>): {
   readonly model: string;
   readonly provider: string;
 } {
+  if (collected !== undefined && collected !== null) return { model: collected.source, provider: 'collected answers' };
   const isClient = client !== undefined && client !== null;
   return isClient ? { model: client, provider: 'client' } : { model: config.model, provider: config.provider };
 }

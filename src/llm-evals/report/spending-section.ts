@@ -1,4 +1,5 @@
 import { numberColumn, type ReportBlock } from '../../document/report-document.ts';
+import { counted } from '../../internal/format.ts';
 import { usdText } from '../dry-run/dry-run-estimate.ts';
 import { spendingTable } from '../dry-run/spending-table.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
@@ -18,7 +19,11 @@ export const STOP_WORDS: Readonly<Record<StopReason, string>> = {
  * Builds the section that compares planned with actual spending. Omits the time, so that a replay gives an identical
  * report.
  */
-export function spendingBlocks({ planned, actual, dryRun }: LlmEvalResult): ReportBlock[] {
+export function spendingBlocks({ planned, actual, dryRun, collected }: LlmEvalResult): ReportBlock[] {
+  if (collected !== undefined && collected !== null) {
+    const text = `Nothing was sent and nothing was spent. The ${counted(collected.answered, 'answer')} in ${collected.source} ${collected.answered === 1 ? 'was' : 'were'} collected before this run.`;
+    return [{ kind: 'paragraph', text }];
+  }
   const rows = spendingTable(planned, actual).filter(({ name }) => name !== 'Seconds');
   return [
     ...tableOf(

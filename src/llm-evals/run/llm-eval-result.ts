@@ -7,6 +7,21 @@ import type { StopReason } from '../scheduler/budget.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
 
+/** The answers of a run that scored collected answers and sent nothing. */
+export interface CollectedAnswers {
+  /** The path of the file, or `answers` if the answers were given as rows. */
+  readonly source: string;
+  /** The number of rows, with and without answers. */
+  readonly rows: number;
+  readonly answered: number;
+  /** The columns that are compared. */
+  readonly dimensions: readonly string[];
+  /** The column whose values are the independent units; null if there is none. */
+  readonly cluster: string | null;
+  /** The number of different values of the cluster; null if there is no cluster. */
+  readonly clusters: number | null;
+}
+
 /** The result of an evaluation; frozen. */
 export interface LlmEvalResult {
   /** Metrics by name, such as `sentiment_gap.gender`. */
@@ -25,6 +40,8 @@ export interface LlmEvalResult {
   readonly config: LLMEvalConfig;
   /** The id of the client that was passed to the run; null if the provider of the configuration was used. */
   readonly client?: string | null;
+  /** The collected answers that were scored; null if a model was asked. */
+  readonly collected?: CollectedAnswers | null;
   readonly seed: number;
   /** Warnings about the validity of the results. */
   readonly warnings: readonly string[];

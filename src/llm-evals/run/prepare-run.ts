@@ -6,9 +6,9 @@ import type { ModelIdentity } from '../cache/request-key.ts';
 import { ResponseCache } from '../cache/response-cache.ts';
 import { type AnswerRecord, answerRecord, completionFields } from '../client/transcript.ts';
 import { buildEstimate, type PlannedPart } from '../dry-run/build-estimate.ts';
-import type { DryRunEstimate, UndefinedMetric } from '../dry-run/dry-run-estimate.ts';
+import type { UndefinedMetric } from '../dry-run/dry-run-estimate.ts';
 import { estimateJudge } from '../dry-run/estimate-judge.ts';
-import { type ListedPrice, priceOf } from '../dry-run/model-prices.ts';
+import { priceOf, type ListedPrice } from '../dry-run/model-prices.ts';
 import { OUTCOME_EVALUATOR, OutcomeEvaluator } from '../evaluators/outcome-evaluator.ts';
 import { createEvaluators, planPrompts } from '../evaluators/create-evaluators.ts';
 import { loadMetrics, splitMetrics, type SplitMetrics } from '../outcome/metric-functions.ts';
@@ -22,6 +22,9 @@ import {
   type RequestPlan,
 } from '../plan/planned-prompt.ts';
 import type { LLMEvaluator } from '../scoring/llm-evaluator.ts';
+import { readAnswers, readPrompts, withRowOptions } from '../rows/read-prompt-rows.ts';
+import { prepareCollected } from './prepare-collected.ts';
+import type { KnownAnswers, PreparedRun } from './prepared-run.ts';
 import type { PlanOptions } from './run-options.ts';
 
 const FEW = 'Add templates or name_pools, or allow small samples (allow_small_samples).';
@@ -106,31 +109,6 @@ function noFloor(dimension: string, { counterfactual, repeats }: LLMEvalConfig):
   return { reason: 'there is no noise floor: each prompt is asked once', suggestion: NO_FLOOR };
 }
 
-/** A run that is ready to send its first request: its plan, the known answers and the estimate. */
-export interface PreparedRun {
-  readonly config: LLMEvalConfig;
-  readonly evaluators: readonly LLMEvaluator[];
-  readonly plan: RequestPlan;
-  readonly known: KnownAnswers;
-  readonly cache: ResponseCache | null;
-  readonly price: ListedPrice | null;
-  /** The maximum number of tokens of an answer. */
-  readonly maxTokens: number;
-  readonly estimate: DryRunEstimate;
-  /** Whether the run only replays answers, and sends no requests. */
-  readonly isReplay: boolean;
-  /** The id of the client that was passed; null if no client was passed. */
-  readonly client: string | null;
-  /** The custom metrics. */
-  readonly metrics: SplitMetrics;
-  /** Looks up the answers of further requests, such as grades, in the sources of this run. */
-  readonly findKnown: (
-    requests: readonly LLMRequest[],
-    cache: ResponseCache | null,
-    model: string,
-  ) => Promise<KnownAnswers>;
-}
-
 /**
  * Plans a run and looks up the known answers. Sends nothing and writes nothing.
  * @param resumed the records of the transcript that the run continues
@@ -143,11 +121,19 @@ export async function prepareRun(
   resumed: readonly AnswerRecord[],
 ): Promise<PreparedRun> {
   const { maxCostUsd } = options;
-  const config = maxCostUsd === undefined ? given : Object.freeze({ ...given, maxCostUsd });
+  const limited = maxCostUsd === undefined ? given : Object.freeze({ ...given, maxCostUsd });
+  const config = withRowOptions(limited, options);
   const metrics = await customMetrics(config, options);
   const evaluators = createEvaluators(config, options.evaluators, metrics);
-  const prompts = planPrompts(evaluators, config);
-  lintPairs(prompts);
+  const resumedByKey = new Map(resumed.map((record) => [record.key, record]));
+  const answers = await readAnswers(config);
+  if (answers !== null) {
+    assertNotReplayed(options);
+    const sources = { resumed: resumedByKey, retryErrors: options.retryErrors ?? false, replayed: null };
+    const collected = prepareCollected(config, evaluators, answers, options.client?.id ?? null);
+    return { ...collected, metrics, findKnown: finderIn(sources) };
+  }
+  const { prompts, notes } = await planAll(evaluators, config);
   const params = requestParams(config);
   const model = modelIdentity(config, options);
   const plan = planRequests(prompts, model, params);
@@ -157,7 +143,7 @@ export async function prepareRun(
   const isReplay = options.client === undefined && (options.replayPath !== undefined || config.provider === 'replay');
   const cache = cacheOf(config, options, isReplay);
   const sources = {
-    resumed: new Map(resumed.map((record) => [record.key, record])),
+    resumed: resumedByKey,
     retryErrors: options.retryErrors ?? false,
     replayed: isReplay ? findsIn(await readReplay(replayPath, config)) : null,
   };
@@ -187,9 +173,26 @@ export async function prepareRun(
     judge: config.judge === null ? null : estimateJudge(config, config.judge, plan.prompts),
   });
   const client = options.client?.id ?? null;
-  const findKnown: PreparedRun['findKnown'] = (requests, judgeCache, judge) =>
-    findKnownAnswers(requests, { ...sources, cache: judgeCache, model: judge });
-  return { config, evaluators, plan, known, cache, price, maxTokens, estimate, isReplay, client, metrics, findKnown };
+  return {
+    config,
+    evaluators,
+    plan,
+    known,
+    cache,
+    price,
+    maxTokens,
+    estimate,
+    isReplay,
+    client,
+    collected: null,
+    notes,
+    metrics,
+    findKnown: finderIn(sources),
+  };
+}
+
+function finderIn(sources: Omit<AnswerSources, 'cache' | 'model'>): PreparedRun['findKnown'] {
+  return (requests, cache, model) => findKnownAnswers(requests, { ...sources, cache, model });
 }
 
 /** Returns the custom metrics of the options and of the configuration's module. */
@@ -199,6 +202,30 @@ export async function customMetrics(
 ): Promise<SplitMetrics> {
   const loaded = config.metrics === null ? {} : await loadMetrics(config.metrics, allowCode);
   return splitMetrics({ ...loaded, ...metrics });
+}
+
+/**
+ * Plans the prompts of templates and of the file of prompts. Only the prompts of templates are checked to differ in
+ * nothing but the dimension: in a file, a value need not be a word of its prompt.
+ */
+async function planAll(
+  evaluators: readonly LLMEvaluator[],
+  config: LLMEvalConfig,
+): Promise<{ readonly prompts: readonly PlannedPrompt[]; readonly notes: readonly string[] }> {
+  const planned = planPrompts(evaluators, config);
+  lintPairs(planned);
+  const names = evaluators.map(({ name }) => name);
+  const { prompts, notes } = await readPrompts(config, names);
+  return { prompts: [...planned, ...prompts], notes };
+}
+
+function assertNotReplayed({ replayPath, resume }: PlanOptions): void {
+  const other = replayPath !== undefined ? 'replayPath' : resume === true ? 'resume' : undefined;
+  if (other === undefined) return;
+  throw new ConfigValidationError(`${other} cannot be combined with collected answers, because no model is asked.`, {
+    context: { parameter: other },
+    suggestion: `Remove ${other}, or remove the answers.`,
+  });
 }
 
 /** Returns the identity of the model, which is part of the key of every request. */
@@ -256,12 +283,6 @@ interface AnswerSources {
   readonly cache: ResponseCache | null;
   /** The client's id, which is stored with each answer from the cache. */
   readonly model: string;
-}
-
-/** The answers of a plan that are cached or recorded. */
-interface KnownAnswers {
-  readonly records: ReadonlyMap<string, AnswerRecord>;
-  readonly missing: readonly LLMRequest[];
 }
 
 /** Looks up the answers of requests in all sources. */

@@ -5,7 +5,7 @@ import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts'
 import { liveAccess } from '../client/access.ts';
 import type { LLMClient } from '../client/llm-client.ts';
 import { createProviderClient } from '../client/provider-client.ts';
-import type { AnswerRecord, Transcript } from '../client/transcript.ts';
+import type { Transcript } from '../client/transcript.ts';
 import type { DryRunEstimate } from '../dry-run/dry-run-estimate.ts';
 import { undefinedSentences } from '../dry-run/dry-run-document.ts';
 import { requestTokens } from '../dry-run/estimate-tokens.ts';
@@ -22,8 +22,9 @@ import { LEXICON_WARNING } from '../toxicity/lexicon-toxicity.ts';
 import { openTranscriptLog } from '../transcript/transcript-log.ts';
 import { AnswerKeeper } from './answer-keeper.ts';
 import type { LlmEvalResult } from './llm-eval-result.ts';
-import { type PreparedRun, prepareRun } from './prepare-run.ts';
-import { assertJudgeAllowed, judgeAnswers, type JudgedAnswers, judgeWarnings, readAnswers } from './read-answers.ts';
+import { prepareRun } from './prepare-run.ts';
+import type { PreparedRun } from './prepared-run.ts';
+import { assertJudgeAllowed, judgeAnswers, type JudgedAnswers, judgeWarnings, readOutcomes } from './read-outcomes.ts';
 import { RUN_LLM_EVAL_OPTION_NAMES, type RunLlmEvalOptions } from './run-options.ts';
 import { joinTranscripts, scoreRun } from './score-run.ts';
 import { unreadAnswers } from './unread-answers.ts';
@@ -166,7 +167,7 @@ export async function runLlmEval(config: LLMEvalConfig, options: RunLlmEvalOptio
     const summary = await sendRequests(run, client, keeper, options, settings.seed);
     const answers = joinTranscripts(run.plan.prompts, keeper.records, client.id);
     const judged = await judgeAnswers(run, answers, keeper, options, summary, settings.seed);
-    const transcripts = await readAnswers(run, answers, judged?.result ?? null);
+    const transcripts = await readOutcomes(run, answers, judged?.result ?? null);
     return await conclude(run, summary, transcripts, { judged, settings });
   } finally {
     await log?.close();
@@ -212,13 +213,14 @@ async function conclude(
     dryRun: run.estimate,
     transcripts: Object.freeze(transcripts),
     planned: plannedSpending(run.estimate),
-    actual: actualSpending(summary, run.known.records),
+    actual: actualSpending(summary, run),
     stopped: summary.stopped ?? judged?.summary?.stopped ?? null,
     judge: judged && Object.freeze({ ...judged.result.report, actual: judgeSpending(judged) }),
     unread: unreadAnswers(transcripts),
     config: run.config,
     seed: settings.seed,
     client: run.client,
+    collected: run.collected,
     warnings: Object.freeze([
       ...runWarnings(run, summary),
       ...(judged === null ? [] : judgeWarnings(judged.result.report, run.config)),
@@ -234,8 +236,9 @@ function judgeSpending({ summary, cached }: JudgedAnswers): ActualSpending {
   return { ...nothing, cached, inputTokens: 0, outputTokens: 0, uncounted: 0, costUsd: 0, seconds: 0 };
 }
 
-function runWarnings(run: PreparedRun, { failed, notSent, stopped, lastFailure }: RunSummary): string[] {
-  const { config, plan, known } = run;
+function runWarnings(run: PreparedRun, { failed, notSent, stopped, lastFailure }: RunSummary): readonly string[] {
+  const { config, plan, known, notes } = run;
+  if (run.collected !== null) return notes;
   const all = plan.requests.length.toLocaleString('en-US');
   const before = [...known.records.values()].filter(({ error }) => error !== null).length;
   return [
@@ -251,6 +254,7 @@ function runWarnings(run: PreparedRun, { failed, notSent, stopped, lastFailure }
       ? []
       : [`${String(before)} of ${all} prompts failed in an earlier run; retryErrors sends them again.`]),
     ...otherModels(run),
+    ...notes,
   ];
 }
 
@@ -278,12 +282,12 @@ function plannedSpending(estimate: DryRunEstimate): PlannedSpending {
 }
 
 /**
- * Returns the actual spending.
- * @param known the results that are cached or recorded: answers, and failures of an earlier run
+ * Returns the actual spending. The known answers are cached, recorded or collected. A known failure is one of an earlier
+ * run; a row without a collected answer was never sent.
  */
-function actualSpending(summary: RunSummary, known: ReadonlyMap<string, AnswerRecord>): ActualSpending {
-  const cached = [...known.values()].filter(({ error }) => error === null).length;
-  const failed = summary.failed + known.size - cached;
+function actualSpending(summary: RunSummary, { known, collected }: PreparedRun): ActualSpending {
+  const cached = [...known.records.values()].filter(({ error }) => error === null).length;
+  const failed = summary.failed + (collected === null ? known.records.size - cached : 0);
   return Object.freeze({ ...spendingOf(summary), cached, failed });
 }
 

@@ -3,12 +3,13 @@ import type { ResponseCache } from '../cache/response-cache.ts';
 import type { LiveAccessOptions } from '../client/access.ts';
 import type { LLMClient } from '../client/llm-client.ts';
 import type { CustomMetrics } from '../outcome/metric-functions.ts';
+import type { RowOptions } from '../rows/read-prompt-rows.ts';
 import type { RetryOptions } from '../scheduler/retry-policy.ts';
 import type { RunRequestsOptions } from '../scheduler/run-options.ts';
 import type { LLMEvaluator, ScoreOptions } from '../scoring/llm-evaluator.ts';
 
 /** Options that determine which requests a run sends. */
-export interface PlanOptions extends Pick<ScoreOptions, 'minGroupSize' | 'allowSmallSamples'> {
+export interface PlanOptions extends RowOptions, Pick<ScoreOptions, 'minGroupSize' | 'allowSmallSamples'> {
   /**
    * The client to use instead of the configuration's provider. The caller is responsible for the permission to send
    * requests.
@@ -80,6 +81,9 @@ export const PLAN_OPTION_NAMES: OptionNames<PlanOptions> = {
   retryErrors: true,
   replayPath: true,
   maxCostUsd: true,
+  answersPath: true,
+  dimensions: true,
+  cluster: true,
 };
 
 /** Options of `runLlmEval`. */

@@ -3,12 +3,14 @@ import { assertKnownOptions, type OptionNames } from '../../internal/arguments.t
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { type AnswerRecord, answerRecord, type Transcript } from '../client/transcript.ts';
 import { createEvaluators, planPrompts } from '../evaluators/create-evaluators.ts';
-import type { KeyedPrompt } from '../plan/planned-prompt.ts';
+import type { KeyedPrompt, PlannedPrompt } from '../plan/planned-prompt.ts';
+import { readAnswers, readPrompts, rowsFor } from '../rows/read-prompt-rows.ts';
 import { adjustForMany } from '../scoring/adjust-for-many.ts';
-import type { OwnMetric } from '../scoring/llm-evaluator.ts';
+import type { LLMEvaluator, OwnMetric } from '../scoring/llm-evaluator.ts';
 import { llmMetric, LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { type ScoreSettings, scoreSettings } from '../scoring/score-settings.ts';
-import { customMetrics, type PreparedRun } from './prepare-run.ts';
+import { customMetrics } from './prepare-run.ts';
+import type { PreparedRun } from './prepared-run.ts';
 import type { PlanOptions } from './run-options.ts';
 
 /** Joins every planned prompt with the record of its answer. */
@@ -102,6 +104,15 @@ export async function plannedMetrics(
   assertKnownOptions('plannedMetrics', options, PLANNED_METRICS_OPTION_NAMES);
   const metrics = await customMetrics(config, options);
   const evaluators = createEvaluators(config, options.evaluators, metrics);
-  const prompts = planPrompts(evaluators, config).map((prompt) => ({ ...prompt, key: '' }));
-  return scoreRun({ evaluators }, joinTranscripts(prompts, new Map(), ''), scoreSettings());
+  const prompts = await allPrompts(evaluators, config);
+  const keyed = prompts.map((prompt) => ({ ...prompt, key: '' }));
+  return scoreRun({ evaluators }, joinTranscripts(keyed, new Map(), ''), scoreSettings());
+}
+
+/** Returns the prompts of templates and files. If answers are given, returns the prompts of the answers. */
+async function allPrompts(evaluators: readonly LLMEvaluator[], config: LLMEvalConfig): Promise<PlannedPrompt[]> {
+  const answers = await readAnswers(config);
+  if (answers !== null) return evaluators.flatMap(({ name }) => rowsFor(answers, name).map(({ prompt }) => prompt));
+  const names = evaluators.map(({ name }) => name);
+  return [...planPrompts(evaluators, config), ...(await readPrompts(config, names)).prompts];
 }

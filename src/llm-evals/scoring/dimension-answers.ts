@@ -33,6 +33,12 @@ export function dimensionAnswers(transcripts: readonly Transcript[]): DimensionA
   return [...groupBy(varied, ({ dimension }) => dimension ?? '')].map(([dimension, those]) => gather(dimension, those));
 }
 
+/** Returns whether the unit of an item is a cluster that the user chose. */
+export function isInCluster({ byGroup }: AnsweredItem): boolean {
+  const [[answer] = []] = byGroup.values();
+  return answer?.details['cluster'] !== undefined;
+}
+
 /** Returns whether a transcript has an answer. */
 export function isAnswered(transcript: Transcript): transcript is Answered {
   return transcript.text !== null;

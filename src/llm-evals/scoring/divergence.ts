@@ -5,7 +5,7 @@ import { type PairedMean, pairedMean } from '../../stats/paired/paired-mean.ts';
 import { signFlipTest } from '../../stats/paired/sign-flip-test.ts';
 import type { Interval } from '../../stats/proportion-interval.ts';
 import { type AnswerDistance, comparedTexts } from './answer-distance.ts';
-import { type Answered, type DimensionAnswers, pairsOf, unitMeans } from './dimension-answers.ts';
+import { type Answered, type DimensionAnswers, isInCluster, pairsOf, unitMeans } from './dimension-answers.ts';
 import { type ComparedPair, largestPair } from './largest-pair.ts';
 import type { LlmMetricResult } from './llm-metric-result.ts';
 import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
@@ -59,7 +59,9 @@ export function divergence(
 }
 
 function noiseFloorOf(answers: DimensionAnswers, control: DimensionAnswers | null): NoiseFloor {
-  if (hasNames(answers)) {
+  // Names in one cluster depend on each other, so they cannot be exchanged one by one.
+  const clustered = answers.items.some(isInCluster);
+  if (!clustered && hasNames(answers)) {
     return {
       compare: (task) => divergenceAmongNames(answers, task),
       ciMethod: 'jackknife t over names',
@@ -70,14 +72,16 @@ function noiseFloorOf(answers: DimensionAnswers, control: DimensionAnswers | nul
   if (control !== null && control.dimension !== answers.dimension && !varied) {
     return {
       compare: (task) => divergenceBeyondControl(answers, control, task),
-      ciMethod: 't over templates, less the control dimension',
-      pValueMethod: 'one-sided sign-flip permutation over templates',
+      ciMethod: `t over ${clustered ? 'clusters' : 'templates'}, less the control dimension`,
+      pValueMethod: `one-sided sign-flip permutation over ${clustered ? 'clusters' : 'templates'}`,
     };
   }
   return {
-    compare: (task) => divergenceBeyondRepeats(answers, task, varied),
-    ciMethod: 't over items',
-    pValueMethod: 'one-sided permutation of the answers of each item',
+    compare: (task) => divergenceBeyondRepeats(answers, task, { isVaried: varied, isClustered: clustered }),
+    ciMethod: clustered ? 't over clusters' : 't over items',
+    pValueMethod: clustered
+      ? 'one-sided sign-flip permutation over clusters'
+      : 'one-sided permutation of the answers of each item',
   };
 }
 
@@ -112,7 +116,13 @@ function divergenceBeyondControl(
   const own = byTemplate(answers, [[first, second]], distance);
   const noise = byTemplate(control, pairsOf(control.groups), distance);
   const shared = [...own.keys()].filter((template) => noise.has(template));
-  const excesses = shared.map((template) => (own.get(template) ?? NaN) - (noise.get(template) ?? NaN));
+  const units = new Map(
+    answers.items.map((item) => [templateOf(item), isInCluster(item) ? item.unit : templateOf(item)]),
+  );
+  const excesses = unitMeans(
+    shared.map((template) => ({ template, unit: units.get(template) ?? template })),
+    ({ template }) => (own.get(template) ?? NaN) - (noise.get(template) ?? NaN),
+  );
   const n = excesses.length;
   const undefinedReason =
     n === 0
@@ -120,17 +130,27 @@ function divergenceBeyondControl(
       : tooFew(n, settings);
   if (undefinedReason !== null) return { n, undefinedReason };
   const paired = pairedMean(excesses, { level });
-  const { value, standardError, degrees } = paired;
-  const pValue = signFlipTest(excesses, { samples: PERMUTATIONS, seed: settings.seed });
+  return {
+    ...estimateOf(paired, settings),
+    ...unitTest(excesses, paired, settings),
+    n,
+    noiseFloor: meanOf(shared.map((template) => noise.get(template) ?? NaN)),
+  };
+}
+
+/** Tests whether the mean excess of independent units is above 0, by random signs of the units. */
+function unitTest(
+  excesses: readonly number[],
+  { value, standardError, degrees }: PairedMean,
+  { seed }: ScoreSettings,
+): Partial<ComparedPair> {
+  const pValue = signFlipTest(excesses, { samples: PERMUTATIONS, seed });
   // The quantile is one-sided, like the test.
   const nullQuantile = twoSidedCritical(0.9, degrees) * standardError;
   return {
-    ...estimateOf(paired, settings),
     pValue: value > 0 ? pValue / 2 : 1 - pValue / 2,
-    leastPValue: minSignFlip(n) / 2,
-    n,
+    leastPValue: minSignFlip(excesses.length) / 2,
     ...(Number.isNaN(standardError) ? {} : { nullMean: 0, nullQuantile }),
-    noiseFloor: meanOf(shared.map((template) => noise.get(template) ?? NaN)),
   };
 }
 
@@ -146,17 +166,23 @@ function estimateOf(
   return { value, ci: withCi ? interval : null, ...spread };
 }
 
+/** Returns the key of the template of an item. The templates of different clusters are compared separately. */
+function templateOf(item: DimensionAnswers['items'][number]): string {
+  return isInCluster(item) ? JSON.stringify([item.unit, item.template]) : item.template;
+}
+
 /** Computes the mean distance over the items of each template. */
 function byTemplate(
   { items }: DimensionAnswers,
   pairs: readonly (readonly [first: string, second: string])[],
   distance: AnswerDistance,
 ): Map<string, number> {
-  const separate = items.flatMap(({ template, byGroup }) =>
+  const separate = items.flatMap((item) =>
     pairs.flatMap(([first, second]) => {
+      const { byGroup } = item;
       const [a = [], b = []] = [first, second].map((group) => comparedTexts(byGroup.get(group) ?? [], distance));
       const distances = a.flatMap((one) => b.map((other) => distance.between(one, other)));
-      return distances.length === 0 ? [] : [{ template, distance: meanOf(distances) }];
+      return distances.length === 0 ? [] : [{ template: templateOf(item), distance: meanOf(distances) }];
     }),
   );
   return new Map(
@@ -167,12 +193,23 @@ function byTemplate(
   );
 }
 
+/** How the answers to repeated prompts vary. */
+interface RepeatedAnswers {
+  /** Whether the answers to repeated prompts differ. */
+  readonly isVaried: boolean;
+  /** Whether items of a cluster depend on each other. The answers of single items are then not exchanged. */
+  readonly isClustered: boolean;
+}
+
 /**
  * Computes a divergence with repeats as the noise floor: the distance between answers to two values, minus the distance
  * between answers to the same prompt.
- * @param isVaried whether the answers to repeated prompts differ
  */
-function divergenceBeyondRepeats({ items }: DimensionAnswers, task: DivergenceTask, isVaried: boolean): ComparedPair {
+function divergenceBeyondRepeats(
+  { items }: DimensionAnswers,
+  task: DivergenceTask,
+  { isVaried, isClustered }: RepeatedAnswers,
+): ComparedPair {
   const { first, second, level, settings } = task;
   const both = items.flatMap(({ unit, byGroup }) => {
     const [a, b] = [byGroup.get(first) ?? [], byGroup.get(second) ?? []];
@@ -187,7 +224,10 @@ function divergenceBeyondRepeats({ items }: DimensionAnswers, task: DivergenceTa
   );
   const excesses = both.map(({ unit }, index) => ({ unit, excess: divergence.excesses[index] ?? NaN }));
   const units = unitMeans(excesses, ({ excess }) => excess);
-  return { ...estimateOf(pairedMean(units, { level }), settings), ...testOf(divergence), n };
+  const paired = pairedMean(units, { level });
+  const test = testOf(divergence);
+  const ofClusters = isClustered ? unitTest(units, paired, settings) : {};
+  return { ...estimateOf(paired, settings), ...test, ...ofClusters, n };
 }
 
 function whyNot(units: number, isVaried: boolean): string | null {
@@ -230,7 +270,9 @@ function divergenceAmongNames(
   const undefinedReason =
     tooFew(n, settings) ?? (n < 2 ? 'one name cannot show how much answers vary by chance' : null);
   if (undefinedReason !== null) return { n, undefinedReason };
-  const unit: DivergenceUnit = { first: n, second: n, distances: distancesOf([...a, ...b], distance) };
+  const distances = distancesOf([...a, ...b], distance);
+  if (distances.some(Number.isNaN)) return { n, undefinedReason: NO_QUESTION };
+  const unit: DivergenceUnit = { first: n, second: n, distances };
   const tested = excessDivergence([unit], { seed: settings.seed, samples: PERMUTATIONS });
   const value = tested.excess;
   const standardError = n > 2 ? jackknife(unit) : NaN;
@@ -240,6 +282,8 @@ function divergenceAmongNames(
   const interval: Interval = [value - margin, value + margin];
   return { ...estimateOf({ value, interval, standardError, degrees }, settings), ...testOf(tested), n };
 }
+
+const NO_QUESTION = 'there is no noise floor: no two names were used in the same question (template)';
 
 /** Returns the noise floor of a divergence, and its permutation test. */
 function testOf({ within: noiseFloor, pValue, nullMean, nullQuantile }: ExcessDivergence): Omit<ComparedPair, 'n'> {

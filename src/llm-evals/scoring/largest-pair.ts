@@ -1,5 +1,5 @@
 import { sumOf } from '../../internal/values.ts';
-import { type DimensionAnswers, pairsOf } from './dimension-answers.ts';
+import { type DimensionAnswers, isInCluster, pairsOf } from './dimension-answers.ts';
 import { llmMetric, type LlmMetricFields, type LlmMetricResult, type PairComparison } from './llm-metric-result.ts';
 import type { ScoreSettings } from './score-settings.ts';
 
@@ -74,9 +74,9 @@ export function largestPair(given: PairMetric): LlmMetricResult {
     undefinedReason: largest === undefined ? reasonOf(pairs) : null,
     ci,
     ciLevel: ci === null ? null : settings.ciLevel,
-    ciMethod: ci === null ? null : withPairs(given.ciMethod, pairs.length),
+    ciMethod: ci === null ? null : withPairs(methodName(given.ciMethod, answers), pairs.length),
     pValue: pValue === null ? null : Math.min(1, pairs.length * pValue),
-    pValueMethod: pValue === null ? null : withPairs(given.pValueMethod, pairs.length),
+    pValueMethod: pValue === null ? null : withPairs(methodName(given.pValueMethod, answers), pairs.length),
     ...statisticsOf(largest ?? UNKNOWN),
     leastPValue: minOf(defined, pairs.length),
     n: largest?.n ?? Math.max(0, ...pairs.map(({ n }) => n)),
@@ -90,6 +90,11 @@ export function largestPair(given: PairMetric): LlmMetricResult {
     warnings: [...(isControl ? [CONTROL_WARNING] : []), ...pairWarnings(largest, clearest, settings)],
     seed: settings.seed,
   });
+}
+
+/** Returns the name of a method. With clusters, it works over clusters instead of items. */
+function methodName(method: string, { items }: DimensionAnswers): string {
+  return items.some(isInCluster) ? method.replace(/(?<=over |whole )items/, 'clusters') : method;
 }
 
 const CONTROL_WARNING = 'This dimension is the control. It should make no difference and does not count as a finding.';

@@ -1,4 +1,6 @@
 import { groupBy, meanOf, sumOf } from '../../internal/values.ts';
+import { twoSidedCritical } from '../../stats/ab/student-t.ts';
+import { criticalValue } from '../../stats/normal.ts';
 import { wilsonInterval } from '../../stats/proportion-interval.ts';
 import type { Transcript } from '../client/transcript.ts';
 import { type Answered, countUnanswered, distinctAnswers, isAnswered } from './dimension-answers.ts';
@@ -21,6 +23,11 @@ interface OverallRate {
  * Computes a rate over all answers: the mean over prompts of each prompt's combined value. The interval is Wilson's
  * interval, and each prompt counts as one trial. Additional prompts therefore narrow the interval, but additional
  * answers to a prompt do not.
+ *
+ * If the answers have clusters, the clusters are the units: `n` is their number, and the number of trials of the
+ * interval is the effective sample size, as in Korn and Graubard's interval for surveys.
+ * @see E. Korn, B. Graubard, Confidence Intervals for Proportions with Small Expected Number of Positive Counts
+ *   Estimated from Survey Data, Survey Methodology 24 (1998)
  */
 export function overallRate(
   evaluator: string,
@@ -29,30 +36,67 @@ export function overallRate(
   settings: ScoreSettings,
 ): LlmMetricResult {
   const exclusions = countUnanswered(transcripts);
-  const byPrompt = groupBy(distinctAnswers(transcripts).filter(isAnswered), ({ prompt }) => prompt);
-  const shares = Array.from(byPrompt.values(), (answers) => combine(answers.map(of)));
-  const n = shares.length;
-  const total = sumOf(shares);
+  const answered = distinctAnswers(transcripts).filter(isAnswered);
+  const byPrompt = groupBy(answered, ({ prompt, details, unit = '' }) =>
+    details['cluster'] === undefined ? prompt : JSON.stringify([unit, prompt]),
+  );
+  const prompts = Array.from(byPrompt.values(), (answers) => ({
+    share: combine(answers.map(of)),
+    unit: answers[0]?.details['cluster'] === undefined ? null : (answers[0].unit ?? null),
+  }));
+  const isClustered = prompts.some(({ unit }) => unit !== null);
+  const n = isClustered ? new Set(prompts.map(({ unit }) => unit)).size : prompts.length;
+  const total = sumOf(prompts.map(({ share }) => share));
+  const value = total / prompts.length;
+  const what = isClustered ? ['cluster', 'clusters'] : ['prompt', 'prompts'];
   const isSmall = n < settings.minGroupSize && !settings.allowSmallSamples;
   const undefinedReason =
     n === 0
       ? 'no prompt was answered'
       : isSmall
-        ? `${String(n)} ${n === 1 ? 'prompt was' : 'prompts were'} answered, fewer than ${String(settings.minGroupSize)} (min_group_size)`
+        ? `${String(n)} ${n === 1 ? `${String(what[0])} was` : `${String(what[1])} were`} answered, fewer than ${String(settings.minGroupSize)} (min_group_size)`
         : null;
   const isDefined = undefinedReason === null;
-  const hasCi = isDefined && settings.withCi;
+  const trials = isClustered ? effectiveTrials(prompts, settings.ciLevel) : n;
+  const hasCi = isDefined && settings.withCi && trials > 0;
   return llmMetric({
     metric,
     evaluator,
-    value: isDefined ? total / n : NaN,
+    value: isDefined ? value : NaN,
     undefinedReason,
-    ci: hasCi ? wilsonInterval(Math.min(n, total), n, settings.ciLevel) : null,
+    ci: hasCi
+      ? wilsonInterval(isClustered ? trials * Math.min(1, value) : Math.min(n, total), trials, settings.ciLevel)
+      : null,
     ciLevel: hasCi ? settings.ciLevel : null,
-    ciMethod: hasCi ? 'wilson over prompts, of these prompts alone' : null,
+    ciMethod: hasCi ? (isClustered ? CLUSTER_METHOD : 'wilson over prompts, of these prompts alone') : null,
     n,
     exclusions,
     nDropped: sumOf(Object.values(exclusions)),
     seed: settings.seed,
   });
+}
+
+const CLUSTER_METHOD = 'wilson over prompts, effective sample size of the clusters';
+
+/**
+ * Returns the effective number of trials of prompts in clusters: the number of independent trials that have the
+ * variance of the mean over prompts, by Taylor linearization over clusters, corrected for the number of clusters. If no
+ * two prompts differ, it is the number of clusters. With one cluster, the variance is unknown and the result is 0.
+ */
+function effectiveTrials(
+  prompts: readonly { readonly share: number; readonly unit: string | null }[],
+  level: number,
+): number {
+  const mean = meanOf(prompts.map(({ share }) => share));
+  const sums = [...groupBy(prompts, ({ unit }) => unit).values()].map((those) =>
+    sumOf(those.map(({ share }) => share - mean)),
+  );
+  const clusters = sums.length;
+  if (clusters < 2) return 0;
+  const squares = sumOf(sums.map((sum) => sum ** 2));
+  const variance = (clusters / (clusters - 1)) * (squares / prompts.length ** 2);
+  const binomial = mean * (1 - mean);
+  if (!(variance > 0) || !(binomial > 0)) return clusters;
+  const correction = (criticalValue(level) / twoSidedCritical(level, clusters - 1)) ** 2;
+  return Math.min(prompts.length, binomial / variance) * correction;
 }

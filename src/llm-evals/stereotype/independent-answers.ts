@@ -1,4 +1,5 @@
 import type { Transcript } from '../client/transcript.ts';
+import { UnitedUnits } from '../scoring/united-units.ts';
 
 /** A list of transcripts, and the name of the independent unit to which each transcript belongs. */
 export interface IndependentAnswers {
@@ -36,22 +37,4 @@ export function independentAnswers(transcripts: readonly Transcript[]): Independ
 
 function unitOf({ unit, item }: Transcript): string {
   return unit ?? item;
-}
-
-/** Merges units, using a disjoint-set forest. Each tree is one merged unit, named after its root. */
-class UnitedUnits {
-  readonly #parents = new Map<string, string>();
-
-  nameOf(unit: string): string {
-    let root = unit;
-    for (let parent = this.#parents.get(root); parent !== undefined; parent = this.#parents.get(root)) root = parent;
-    // Shortens the path for the next call.
-    if (root !== unit) this.#parents.set(unit, root);
-    return root;
-  }
-
-  unite(first: string, second: string): void {
-    const [root, other] = [this.nameOf(first), this.nameOf(second)];
-    if (root !== other) this.#parents.set(other, root);
-  }
 }

@@ -36,6 +36,10 @@ const price = z.strictObject({
   as_of: described(z.iso.date(), 'The date of the prices.', '2026-01-31'),
 });
 
+const cell = z.union([z.string(), z.number(), z.boolean(), z.null()], {
+  error: 'must be text, a number, true, false or null',
+});
+
 const counterfactual = z.strictObject({
   template: optionalField(
     z.union([prompt, prompts]),
@@ -141,7 +145,7 @@ export const LLM_EVAL_FIELDS = {
   system_prompt: optionalField(prompt, 'The text before every prompt. Default: none.'),
   evaluators: optionalField(
     z.array(z.enum(EVALUATOR_NAMES)).min(1),
-    'The evaluators that score the answers. Default: all evaluators for which the file has data. counterfactual needs its section, refusal and toxicity_sentiment need a template, and stereotype needs a template or bbq_path.',
+    'The evaluators that score the answers. Default: all evaluators for which the file has data. counterfactual needs its section, refusal and toxicity_sentiment need a template, and stereotype needs a template or bbq_path. A file of answers or prompts (answers_path, prompts_path) is enough for every evaluator.',
   ),
   prompt_templates: optionalField(
     mapOf(prompt),
@@ -162,6 +166,34 @@ export const LLM_EVAL_FIELDS = {
     filePath,
     'A JavaScript module whose functions (answer, prompt) => number | boolean | string are metrics, and whose objects with plan and score are evaluators. Needs --allow-code.',
     './my-metrics.mjs',
+  ),
+  answers: optionalField(
+    z.array(mapOf(cell)).min(1),
+    'Answers that were collected before, as a list of rows with the columns of answers_path. They are scored, and no request is sent.',
+    [
+      { item: '1', gender: 'woman', answer: 'She is kind.' },
+      { item: '1', gender: 'man', answer: 'He is able.' },
+    ],
+  ),
+  answers_path: optionalField(
+    filePath,
+    'A file of answers that were collected before: CSV, TSV, Parquet or JSON lines with the columns answer, item, and one column for each dimension; optional prompt, name, template and repeat. They are scored, and no request is sent.',
+    'answers.csv',
+  ),
+  prompts_path: optionalField(
+    filePath,
+    'A file of prompts to send, with the columns of answers_path, without answer and with prompt.',
+    'prompts.csv',
+  ),
+  dimensions: optionalField(
+    z.array(ownName),
+    'The columns of answers or prompts that are compared. Default: all columns that have no other meaning, and between 2 and 50 values.',
+    ['gender', 'age'],
+  ),
+  cluster: optionalField(
+    ownName,
+    'A column of answers or prompts. Rows with the same value may depend on each other and count as one unit.',
+    'person',
   ),
   cache_dir: described(filePath.default('.evenhand/llm-cache'), 'The folder of the cache of answers.'),
   replay_only: described(
@@ -310,6 +342,8 @@ export interface JudgeConfig {
   /** The number of answers with which position and verbosity bias are measured. */
   readonly controls: number;
 }
+/** A row of collected answers, by column. */
+export type AnswerCells = Readonly<Record<string, string | number | boolean | null>>;
 
 /** A parsed configuration of an evaluation, with every default filled in. Frozen. */
 export interface LLMEvalConfig {
@@ -352,6 +386,16 @@ export interface LLMEvalConfig {
    */
   readonly repeats: number;
   readonly params: LLMParams;
+  /** Answers to score instead of sending requests, as rows; null if there are none. */
+  readonly answers: readonly AnswerCells[] | null;
+  /** The path of a file of answers to score instead of sending requests. */
+  readonly answersPath: string | null;
+  /** The path of a file of prompts to send. */
+  readonly promptsPath: string | null;
+  /** The columns of the file of answers or prompts that are compared; null to choose them by their values. */
+  readonly dimensions: readonly string[] | null;
+  /** The column of the file of answers or prompts whose values are the independent units. */
+  readonly cluster: string | null;
   /** The path of a file of BBQ items, with or without a model's answers. */
   readonly bbqPath: string | null;
   readonly bbqFormats: readonly BbqFormat[];
@@ -364,7 +408,9 @@ export interface LLMEvalConfig {
 const fileSchema = z.strictObject(LLM_EVAL_FIELDS).meta({
   title: 'An evaluation of a language model with evenhand',
   description: 'The model, the prompts and repeats, the scores, and the limits of an evaluation.',
-  anyOf: [{ required: ['counterfactual'] }, { required: ['prompt_templates'] }, { required: ['bbq_path'] }],
+  anyOf: ['counterfactual', 'prompt_templates', 'bbq_path', 'answers', 'answers_path', 'prompts_path'].map((name) => ({
+    required: [name],
+  })),
 });
 
 /**

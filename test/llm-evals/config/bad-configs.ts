@@ -37,7 +37,7 @@ export const BAD: readonly BadConfig[] = [
     '2:1',
     '',
     'there are no prompts',
-    'Add prompt_templates, counterfactual or bbq_path.',
+    'Add prompt_templates, counterfactual, bbq_path, prompts_path or answers_path.',
   ),
   bad(
     'a key given twice',

@@ -37,6 +37,10 @@ concurrency: 2
 timeout_ms: 1000
 repeats: 3
 params: { temperature: 0, stop: [a, b], response_format: { type: text }, seed: null }
+answers_path: answers.csv
+prompts_path: prompts.csv
+dimensions: [gender, age]
+cluster: person
 bbq_path: bbq.jsonl
 bbq_formats: [arc, qonly]
 outcome:
@@ -73,6 +77,11 @@ describe('parseLlmEvalConfig', () => {
       cacheDir: '.evenhand/llm-cache',
       replayOnly: false,
       replayPath: null,
+      answers: null,
+      answersPath: null,
+      promptsPath: null,
+      dimensions: null,
+      cluster: null,
       maxRequestsPerRun: null,
       maxTokensPerRun: null,
       maxCostUsd: null,
@@ -128,6 +137,11 @@ describe('parseLlmEvalConfig', () => {
       cacheDir: 'cache',
       replayOnly: true,
       replayPath: null,
+      answers: null,
+      answersPath: 'answers.csv',
+      promptsPath: 'prompts.csv',
+      dimensions: ['gender', 'age'],
+      cluster: 'person',
       maxRequestsPerRun: 10,
       maxTokensPerRun: 1000,
       maxCostUsd: 0.5,
@@ -212,7 +226,7 @@ describe('loadLlmEvalConfig', () => {
     expect((await loadLlmEvalConfig(file)).promptTemplates).to.deep.equal({ a: 'Hello' });
     writeFileSync(file, 'prompt_template: { a: Hello }\n');
     const problem = await loadLlmEvalConfig(file).catch(String);
-    expect(problem).to.include(`${file}:1:1: unknown key 'prompt_template'. Did you mean 'prompt_templates'?`);
+    expect(problem).to.include(`${file}:1:1: unknown key 'prompt_template'. Did you mean 'prompt_templates'`);
   });
 
   it('rejects a missing file', async () => {

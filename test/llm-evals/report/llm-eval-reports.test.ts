@@ -359,7 +359,9 @@ describe('an evaluation as JSON', () => {
       unknown
     >;
     expect(Object.keys(json)).to.deep.equal(
-      'passed threshold verdicts metrics dry_run planned actual stopped judge unread warnings seed'.split(' '),
+      'passed threshold verdicts metrics dry_run planned actual stopped judge unread collected warnings seed'.split(
+        ' ',
+      ),
     );
     expect(json).to.deep.include({ passed: false, threshold: 0.1, stopped: null, seed: 42 });
     expect(json['planned']).to.deep.equal({ requests: 80, input_tokens: 1000, output_tokens: 8000, cost_usd: 0.033 });

@@ -17,11 +17,11 @@ import type { RunSummary } from '../scheduler/run-options.ts';
 import { runRequests } from '../scheduler/run-requests.ts';
 import { isAnswered } from '../scoring/dimension-answers.ts';
 import type { AnswerKeeper } from './answer-keeper.ts';
-import type { PreparedRun } from './prepare-run.ts';
+import type { PreparedRun } from './prepared-run.ts';
 import type { RunLlmEvalOptions } from './run-options.ts';
 
 /** Adds the declared outcomes and custom metrics to the answers that the outcome evaluator scores. */
-export async function readAnswers(
+export async function readOutcomes(
   { config, metrics }: Pick<PreparedRun, 'config' | 'metrics'>,
   transcripts: readonly Transcript[],
   judged: JudgeResult | null,

@@ -1,0 +1,471 @@
+import { DataValidationError } from '../../exceptions/index.ts';
+import { counted, formatCount } from '../../internal/format.ts';
+import { canonicalLabel } from '../../internal/label-text.ts';
+import { isNumberText } from '../../internal/values.ts';
+import { unknownColumn } from '../../table/index.ts';
+import type { RowTable } from './row-table.ts';
+
+/** The columns with a fixed meaning. All other columns are dimensions. */
+const RESERVED = ['prompt', 'answer', 'item', 'name', 'template', 'repeat'] as const;
+
+/**
+ * The maximum number of values of a dimension. Every pair of values is compared, so more values are too many
+ * comparisons. A column with more values is usually an identifier.
+ */
+const MAX_VALUES = 50;
+
+/** A column of numbers with more different values is a measurement. It is a dimension only if it was chosen. */
+const MAX_NUMBERS = 10;
+
+/** The maximum number of rows of a file. */
+const MAX_ROWS = 1_000_000;
+
+/** One row: a prompt, its answer, and the values of the dimensions. */
+export interface PromptRow {
+  /** The index of the row in the file, from 0. */
+  readonly row: number;
+  /** The prompt; null if answers were collected without prompts. */
+  readonly prompt: string | null;
+  /** The answer; null if it is missing. */
+  readonly answer: string | null;
+  /** The item. Rows of an item are compared with each other. */
+  readonly item: string;
+  readonly name: string | null;
+  readonly template: string | null;
+  /** The index of the answer among the answers to the same prompt. */
+  readonly repeat: number;
+  readonly cluster: string | null;
+  /** The values of the dimensions, in their order; null if the row has no value. */
+  readonly values: readonly (string | null)[];
+}
+
+/** The rows of a file of prompts or answers. */
+export interface PromptRows {
+  readonly title: string;
+  readonly rows: readonly PromptRow[];
+  readonly dimensions: readonly string[];
+  /** The column whose values are the independent units; null if there is none. */
+  readonly cluster: string | null;
+  /** Whether the rows have the column `repeat`. */
+  readonly hasRepeats: boolean;
+  /** Notes about the use of columns and rows. */
+  readonly notes: readonly string[];
+}
+
+/** The columns that a user chose. */
+export interface RowChoices {
+  /**
+   * The columns that are dimensions.
+   * @defaultValue all columns that are not reserved, have at least two values, and are not identifiers or numbers
+   */
+  readonly dimensions?: readonly string[] | undefined;
+  /**
+   * The column whose values are the independent units.
+   * @defaultValue none
+   */
+  readonly cluster?: string | undefined;
+}
+
+/** Whether rows are answers to score, or prompts to send. */
+export type RowKind = 'answers' | 'prompts';
+
+/**
+ * Checks the rows of a file, and finds its dimensions, items and repeats.
+ * @throws {DataValidationError} if a required column or value is missing, or rows contradict each other
+ */
+export function parsePromptRows(table: RowTable, kind: RowKind, choices: RowChoices = {}): PromptRows {
+  assertRequired(table, kind);
+  const { cluster } = choices;
+  if (cluster !== undefined) assertCluster(table, cluster, choices.dimensions ?? []);
+  const found = findDimensions(table, choices);
+  const { dimensions } = found;
+  const hasItems = table.columns.includes('item');
+  if (!hasItems && dimensions.length > 0) throw withoutItems(table, dimensions);
+  const rows = Array.from({ length: table.rowCount }, (_, row) => readRow(table, kind, row, dimensions, cluster));
+  if (kind === 'answers' && rows.every(({ answer }) => answer === null)) throw withoutAnswers(table);
+  assertTemplates(table, rows);
+  if (kind === 'prompts') assertDifferentPrompts(table, rows, dimensions);
+  const repeated = numberRepeats(table, kind, rows);
+  return {
+    title: table.title,
+    rows: repeated.rows,
+    dimensions,
+    cluster: cluster ?? null,
+    hasRepeats: table.columns.includes('repeat'),
+    notes: [
+      ...found.notes,
+      ...repeated.notes,
+      ...itemNotes(rows, dimensions, hasItems),
+      ...nameNotes(rows),
+      ...clusterNotes(rows, cluster),
+    ],
+  };
+}
+
+function assertRequired({ title, columns, rowCount }: RowTable, kind: RowKind): void {
+  const required = kind === 'answers' ? 'answer' : 'prompt';
+  if (!columns.includes(required)) {
+    const what = kind === 'answers' ? 'the text of each answer' : 'the text of each prompt';
+    const similar = columns.find((name) => name.trim().toLowerCase() === required);
+    throw new DataValidationError(
+      `${title} has no column '${required}', which must hold ${what}. Found: ${columns.join(', ')}.`,
+      {
+        code: 'unknown-column',
+        context: { column: required, columns },
+        suggestion:
+          similar === undefined
+            ? `Rename the column that holds ${what} to '${required}'.`
+            : `Rename '${similar}' to '${required}'.`,
+      },
+    );
+  }
+  if (rowCount > MAX_ROWS) {
+    throw new DataValidationError(
+      `${title} has ${formatCount(rowCount)} rows; at most ${formatCount(MAX_ROWS)} are allowed.`,
+      { code: 'data-too-large', context: { rows: rowCount }, suggestion: 'Score a sample of the rows.' },
+    );
+  }
+}
+
+function assertCluster({ title, columns }: RowTable, cluster: string, dimensions: readonly string[]): void {
+  if (!columns.includes(cluster)) throw unknownColumn(cluster, columns, title);
+  const role =
+    cluster === 'answer' || cluster === 'prompt' || cluster === 'repeat'
+      ? 'has another meaning'
+      : dimensions.includes(cluster)
+        ? 'is a dimension too'
+        : undefined;
+  if (role === undefined) return;
+  throw new DataValidationError(`The column '${cluster}' cannot be the cluster: it ${role}.`, {
+    code: 'duplicate-column',
+    context: { column: cluster },
+    suggestion: 'Choose a column whose values are independent of each other, such as a person or a document.',
+  });
+}
+
+interface FoundDimensions {
+  readonly dimensions: readonly string[];
+  readonly notes: readonly string[];
+}
+
+function findDimensions(table: RowTable, { dimensions, cluster }: RowChoices): FoundDimensions {
+  if (dimensions !== undefined) {
+    for (const name of dimensions) assertDimension(table, name);
+    return { dimensions: [...new Set(dimensions)], notes: [] };
+  }
+  const others = table.columns.filter((name) => !isReserved(name) && name !== cluster);
+  const judged = others.map((name) => ({
+    name,
+    problem: unsuitable(name, valuesOf(table, name)) ?? sameWithinItems(table, name),
+  }));
+  const notes = judged.flatMap(({ problem }) => problem ?? []);
+  const usable = judged.filter(({ problem }) => problem === null).map(({ name }) => name);
+  const none = 'There are no groups to compare, so only metrics of all answers are computed.';
+  return { dimensions: usable, notes: usable.length === 0 ? [...notes, none] : notes };
+}
+
+/** Returns why a column is not used as a dimension, or null if it is one. */
+function unsuitable(name: string, values: ReadonlySet<string>): string | null {
+  const count = values.size;
+  if (count === 0) return `The column '${name}' is empty and is not used.`;
+  if (count === 1) {
+    return `All rows have the same value of '${name}' ('${[...values].join('')}'), so there is nothing to compare.`;
+  }
+  if (count > MAX_VALUES) {
+    return `The column '${name}' has ${formatCount(count)} different values and is not used: a dimension has at most ${String(MAX_VALUES)}.`;
+  }
+  if (count > MAX_NUMBERS && [...values].every(isNumberText)) {
+    return `The column '${name}' has ${formatCount(count)} different numbers and is not used. If its numbers are groups, choose it with dimensions.`;
+  }
+  return null;
+}
+
+/** Returns a note if no item has two values of a column, so that the column cannot be compared. */
+function sameWithinItems(table: RowTable, name: string): string | null {
+  if (!table.columns.includes('item')) return null;
+  const firsts = new Map<string, string>();
+  for (let row = 0; row < table.rowCount; row++) {
+    const value = labelOf(table, name, row);
+    if (value === null) continue;
+    const item = labelOf(table, 'item', row);
+    // A row with a group but without an item is reported later.
+    if (item === null) return null;
+    const first = firsts.get(item);
+    if (first !== undefined && first !== value) return null;
+    firsts.set(item, value);
+  }
+  return `The rows of each item have the same '${name}', so it is not compared: rows to compare have the same item.`;
+}
+
+function assertDimension(table: RowTable, name: string): void {
+  if (!table.columns.includes(name)) throw unknownColumn(name, table.columns, table.title);
+  const count = isReserved(name) ? 0 : valuesOf(table, name).size;
+  if (count >= 2 && count <= MAX_VALUES) return;
+  const problem = isReserved(name)
+    ? 'this name has a fixed meaning'
+    : count < 2
+      ? `it has ${counted(count, 'value')}, and a comparison needs at least 2`
+      : `it has ${formatCount(count)} different values, and at most ${String(MAX_VALUES)} can be compared`;
+  throw new DataValidationError(`${table.title}: '${name}' cannot be a dimension: ${problem}.`, {
+    code: count > MAX_VALUES ? 'too-many-groups' : 'too-few-groups',
+    context: { column: name, values: count },
+    suggestion: count > MAX_VALUES ? 'Combine values, for example ages to age groups.' : 'Choose another column.',
+  });
+}
+
+function isReserved(name: string): boolean {
+  return RESERVED.some((reserved) => reserved === name);
+}
+
+function valuesOf(table: RowTable, column: string): Set<string> {
+  const values = new Set<string>();
+  for (let row = 0; row < table.rowCount; row++) {
+    const value = labelOf(table, column, row);
+    if (value !== null) values.add(value);
+  }
+  return values;
+}
+
+/** Returns a group, an item or a name. Numbers that are equal are one label, as in all other files. */
+function labelOf(table: RowTable, column: string, row: number): string | null {
+  const text = table.valueOf(column, row);
+  return text === null ? null : canonicalLabel(text.trim());
+}
+
+function withoutItems({ title }: RowTable, dimensions: readonly string[]): DataValidationError {
+  const [first = ''] = dimensions;
+  return new DataValidationError(
+    `${title} has the groups ${dimensions.map((name) => `'${name}'`).join(', ')}, but no column 'item', so it is not known which answers to compare.`,
+    {
+      code: 'unknown-column',
+      context: { column: 'item', dimensions },
+      suggestion: `Add a column 'item' with the same value in all rows that ask the same question about different values of '${first}', for example the number of the question.`,
+    },
+  );
+}
+
+function withoutAnswers({ title, rowCount }: RowTable): DataValidationError {
+  return new DataValidationError(`${title} has no answers: 'answer' is empty in all ${counted(rowCount, 'row')}.`, {
+    code: 'empty-data',
+    context: { column: 'answer', rows: rowCount },
+    suggestion: "Write the text of each answer to the column 'answer'.",
+  });
+}
+
+function readRow(
+  table: RowTable,
+  kind: RowKind,
+  row: number,
+  dimensions: readonly string[],
+  cluster: string | undefined,
+): PromptRow {
+  const prompt = table.valueOf('prompt', row);
+  if (prompt === null && kind === 'prompts')
+    throw missing(table, row, 'prompt', 'Write the prompt, or remove the row.');
+  const values = dimensions.map((name) => labelOf(table, name, row));
+  const given = labelOf(table, 'item', row);
+  if (given === null && values.some((value) => value !== null)) {
+    throw missing(table, row, 'item', 'Write the item whose rows are compared with this row.');
+  }
+  const unit = cluster === undefined ? null : labelOf(table, cluster, row);
+  if (cluster !== undefined && unit === null) {
+    throw missing(
+      table,
+      row,
+      cluster,
+      'Rows without a cluster cannot be counted: fill in the value, or remove the row.',
+    );
+  }
+  return {
+    row,
+    prompt,
+    answer: kind === 'answers' ? table.valueOf('answer', row) : null,
+    // Without groups, an item is a prompt. Rows without a prompt are separate items.
+    item: given ?? prompt ?? table.positionOf(row),
+    name: labelOf(table, 'name', row),
+    template: labelOf(table, 'template', row),
+    repeat: readRepeat(table, row),
+    cluster: unit,
+    values,
+  };
+}
+
+/** Returns the given number of the answer, or -1 if there is none. */
+function readRepeat(table: RowTable, row: number): number {
+  if (!table.columns.includes('repeat')) return -1;
+  const text = table.valueOf('repeat', row);
+  const repeat = text === null ? NaN : Number(text);
+  if (Number.isSafeInteger(repeat) && repeat >= 0) return repeat;
+  throw new DataValidationError(
+    `${table.title}, ${table.positionOf(row)}: 'repeat' must be a whole number of at least 0. Found ${text === null ? 'no value' : `'${text}'`}.`,
+    {
+      code: 'invalid-value',
+      context: { column: 'repeat', index: row },
+      suggestion: "Number the answers to one prompt from 0, or leave out the column 'repeat'.",
+    },
+  );
+}
+
+function missing(table: RowTable, row: number, column: string, suggestion: string): DataValidationError {
+  return new DataValidationError(`${table.title}, ${table.positionOf(row)}: '${column}' has no value.`, {
+    code: 'invalid-value',
+    context: { column, index: row },
+    suggestion,
+  });
+}
+
+/** Items whose numbers start again in each template would mix the answers of different templates. */
+function assertTemplates(table: RowTable, rows: readonly PromptRow[]): void {
+  const templates = new Map<string, string | null>();
+  for (const { item, template, row } of rows) {
+    const known = templates.get(item);
+    if (known === undefined) templates.set(item, template);
+    else if (known !== template) {
+      throw new DataValidationError(
+        `${table.title}, ${table.positionOf(row)}: the item '${item}' belongs to two templates, ${shown(known)} and ${shown(template)}.`,
+        {
+          code: 'invalid-value',
+          context: { column: 'template', index: row, item },
+          suggestion: 'Give the items of different templates different names, for example advice-1 and story-1.',
+        },
+      );
+    }
+  }
+}
+
+/**
+ * Checks that a prompt is not used for two items or two groups. Two items with the same prompts are not independent, and
+ * two groups with the same prompt cannot have different answers.
+ */
+function assertDifferentPrompts(table: RowTable, rows: readonly PromptRow[], dimensions: readonly string[]): void {
+  const firsts = new Map<string, PromptRow>();
+  for (const row of rows) {
+    const text = (row.prompt ?? '').trim().replaceAll(/\s+/gu, ' ');
+    const first = firsts.get(text);
+    if (first === undefined) {
+      firsts.set(text, row);
+      continue;
+    }
+    const differing = dimensions.find((_, index) => first.values[index] !== row.values[index]);
+    const other = first.item !== row.item ? 'item' : differing === undefined ? undefined : `value of '${differing}'`;
+    if (other === undefined) continue;
+    throw new DataValidationError(
+      `${table.title}, ${table.positionOf(row.row)} has the prompt of ${table.positionOf(first.row)}, but another ${other}.`,
+      {
+        code: 'invalid-value',
+        context: { column: 'prompt', index: row.row },
+        suggestion: 'Write a prompt that differs, or remove the row.',
+      },
+    );
+  }
+}
+
+function shown(template: string | null): string {
+  return template === null ? 'none' : `'${template}'`;
+}
+
+/**
+ * Numbers the answers to the same question in the order of the rows, if the rows have no column `repeat`.
+ * @throws {DataValidationError} if two rows have the same number
+ */
+function numberRepeats(
+  table: RowTable,
+  kind: RowKind,
+  rows: readonly PromptRow[],
+): { readonly rows: readonly PromptRow[]; readonly notes: readonly string[] } {
+  const counts = new Map<string, number>();
+  const exact = new Set<string>();
+  let copies = 0;
+  const numbered = rows.map((row): PromptRow => {
+    const question = JSON.stringify([row.item, row.name, row.values, ...(kind === 'prompts' ? [row.prompt] : [])]);
+    const same = JSON.stringify([question, row.prompt, row.answer, row.repeat, row.cluster]);
+    if (exact.has(same)) copies++;
+    exact.add(same);
+    if (row.repeat < 0) {
+      const repeat = counts.get(question) ?? 0;
+      counts.set(question, repeat + 1);
+      return { ...row, repeat };
+    }
+    const numberedQuestion = JSON.stringify([question, row.prompt, row.repeat, row.cluster]);
+    if (counts.has(numberedQuestion)) throw repeatedRow(table, row);
+    counts.set(numberedQuestion, 1);
+    return row;
+  });
+  return { rows: numbered, notes: copies === 0 ? [] : [copiesNote(copies, kind)] };
+}
+
+function copiesNote(copies: number, kind: RowKind): string {
+  const what = copies === 1 ? '1 row is a copy' : `${counted(copies, 'row')} are copies`;
+  const effect = copies === 1 ? 'It counts as a further answer' : 'They count as further answers';
+  return `${what} of an earlier row. ${kind === 'answers' ? `${effect} to the same prompt.` : 'Their prompts are sent again.'}`;
+}
+
+function repeatedRow(table: RowTable, { row, item, repeat }: PromptRow): DataValidationError {
+  return new DataValidationError(
+    `${table.title}, ${table.positionOf(row)}: an earlier row has the same item '${item}', the same groups and the same repeat ${String(repeat)}.`,
+    {
+      code: 'invalid-value',
+      context: { column: 'repeat', index: row, item },
+      suggestion: 'Remove the row, or number the answers to one prompt 0, 1, 2 and so on.',
+    },
+  );
+}
+
+/** Notes about dimensions for which no item has two values, so that nothing can be compared. */
+function itemNotes(rows: readonly PromptRow[], dimensions: readonly string[], hasItems: boolean): string[] {
+  if (!hasItems) return [];
+  return dimensions.flatMap((name, index) => {
+    const first = new Map<string, string>();
+    for (const row of rows) {
+      const value = row.values[index];
+      if (value === null || value === undefined) continue;
+      const cell = JSON.stringify([row.item, row.values.map((each, other) => (other === index ? null : each))]);
+      const known = first.get(cell);
+      if (known !== undefined && known !== value) return [];
+      first.set(cell, value);
+    }
+    if (dimensions.length === 1) {
+      return [
+        `No two rows of an item differ in '${name}', so nothing is compared: rows to compare have the same item.`,
+      ];
+    }
+    const others = dimensions.filter((other) => other !== name).map((other) => `'${other}'`);
+    return [
+      `No two rows of an item differ only in '${name}', so nothing is compared by it: rows to compare have the same item and the same ${others.join(', ')}. If a column is not a group, choose the compared columns with dimensions.`,
+    ];
+  });
+}
+
+/** A note if one value of an item has several names. The names of an item count as one independent unit. */
+function nameNotes(rows: readonly PromptRow[]): string[] {
+  const names = new Map<string, string>();
+  for (const { item, name, values } of rows) {
+    if (name === null || values.every((value) => value === null)) continue;
+    const cell = JSON.stringify([item, values]);
+    const known = names.get(cell);
+    if (known !== undefined && known !== name) {
+      return [
+        `The item '${item}' has several names for one group ('${known}' and '${name}'). All names of an item count as one independent unit: give each pair of names its own item.`,
+      ];
+    }
+    names.set(cell, name);
+  }
+  return [];
+}
+
+/** A note if the rows of an item are in several clusters. The clusters of an item count as one independent unit. */
+function clusterNotes(rows: readonly PromptRow[], cluster: string | undefined): string[] {
+  if (cluster === undefined) return [];
+  const first = new Map<string, string | null>();
+  const split = new Set<string>();
+  for (const { item, cluster: own } of rows) {
+    const known = first.get(item);
+    if (known === undefined) first.set(item, own);
+    else if (known !== own) split.add(item);
+  }
+  if (split.size === 0) return [];
+  const [example = ''] = split;
+  return [
+    `The rows of ${counted(split.size, 'item')} have several values of '${cluster}', for example '${example}'. The values of '${cluster}' that share an item count as one independent unit.`,
+  ];
+}
