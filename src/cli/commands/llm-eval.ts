@@ -111,8 +111,9 @@ function withResume(call: readonly string[], { transcriptsOut, resume }: LlmEval
 }
 
 /** Returns the paths of the files that an evaluation reads. */
-function inputsOf({ config, replay }: LlmEvalRequest, { replayPath, bbqPath }: LLMEvalConfig): string[] {
-  return [config, replay ?? replayPath, bbqPath].filter((path) => typeof path === 'string');
+function inputsOf({ config, replay }: LlmEvalRequest, { replayPath, bbqPath, benchmarks }: LLMEvalConfig): string[] {
+  const files = Object.values(benchmarks ?? {}).flatMap(({ path }) => path);
+  return [config, replay ?? replayPath, bbqPath, ...files].filter((path) => typeof path === 'string');
 }
 
 /** Checks the output paths before any request is sent, so that an invalid path does not lose paid answers. */

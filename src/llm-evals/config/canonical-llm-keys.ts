@@ -1,7 +1,12 @@
 import type { ConfigDialect } from '../../io/config-text/config-problem.ts';
 import { isMapping } from '../../internal/values.ts';
 import { renameEach, renameKeys, type Renaming } from '../../io/config-text/rename-keys.ts';
-import { COUNTERFACTUAL_KEYS, LLM_EVAL_FIELDS, PRICE_KEYS } from '../../schemas/llm-eval/llm-eval-document.ts';
+import {
+  BENCHMARK_NAMES,
+  COUNTERFACTUAL_KEYS,
+  LLM_EVAL_FIELDS,
+  PRICE_KEYS,
+} from '../../schemas/llm-eval/llm-eval-document.ts';
 
 /** The aliases and wording for configurations of language model evaluations. */
 export const LLM_EVAL_DIALECT: ConfigDialect = {
@@ -29,6 +34,11 @@ export function canonicalLlmDocument(value: unknown, renaming: Renaming): unknow
         renameKeys(section, path, COUNTERFACTUAL_KEYS, none, renaming),
     ],
     ['prices', prices],
+    [
+      'benchmarks',
+      (section: unknown, path: readonly (string | number)[]) =>
+        renameKeys(section, path, BENCHMARK_NAMES, none, renaming),
+    ],
   ]);
   return renameKeys(value, [], Object.keys(LLM_EVAL_FIELDS), inner, renaming);
 }

@@ -47,6 +47,7 @@ export function describeLlmEvalConfig(config: LLMEvalConfig): string[] {
     ...describePairs(plan).map((line) => `Compares: ${line}.`),
     `Prompts of templates: ${String(distinct)}, each asked ${config.repeats === 1 ? 'once, so that there is no noise floor' : `${String(config.repeats)} times`}.`,
     ...(config.bbqPath === null ? [] : [`BBQ: ${config.bbqPath} as ${config.bbqFormats.join(', ')}.`]),
+    ...Object.entries(config.benchmarks ?? {}).map(([name, { path }]) => `Benchmark ${name}: ${path.join(', ')}.`),
     `Limits: ${limitsOf(config)}.`,
   ].map(escapeControls);
 }

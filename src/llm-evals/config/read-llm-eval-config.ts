@@ -178,13 +178,14 @@ function checkSendable(value: unknown, path: KeyPath): PathProblem[] {
 type Fields = Partial<LLMEvalDocument>;
 
 /** The fields that contain prompts. If one of these fields is invalid, the number of prompts is unknown. */
-const MATERIAL = ['counterfactual', 'prompt_templates', 'bbq_path'] as const;
+const MATERIAL = ['counterfactual', 'prompt_templates', 'bbq_path', 'benchmarks'] as const;
 
 const NEEDS: Readonly<Record<string, string>> = {
   counterfactual: "needs the section 'counterfactual'",
   refusal: 'needs a template',
   toxicity_sentiment: 'needs a template',
   stereotype: 'needs bbq_path or a template',
+  benchmarks: "needs the section 'benchmarks'",
 };
 
 /**
@@ -207,7 +208,7 @@ function checkAcross(fields: Fields, document: Mapping): PathProblem[] {
 
 function checkMaterial(fields: Fields): PathProblem[] {
   if (MATERIAL.every((name) => fields[name] === undefined)) {
-    const suggestion = 'Add prompt_templates, counterfactual or bbq_path.';
+    const suggestion = 'Add prompt_templates, counterfactual, bbq_path or benchmarks.';
     return [{ path: [], at: 'key', message: 'there are no prompts', suggestion }];
   }
   return (fields.evaluators ?? []).flatMap((name, index) => {

@@ -3,6 +3,7 @@ import { invalidParameter, suggestNames } from '../../internal/arguments.ts';
 import type { EvaluatorName, LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
 import type { LLMEvaluator } from '../scoring/llm-evaluator.ts';
+import { BenchmarkEvaluator } from './benchmark-evaluator.ts';
 import { CounterfactualFairnessEvaluator } from './counterfactual-fairness-evaluator.ts';
 import { RefusalRateEvaluator } from './refusal-rate-evaluator.ts';
 import { StereotypeAssociationEvaluator } from './stereotype-association-evaluator.ts';
@@ -13,6 +14,7 @@ const EVALUATORS: Readonly<Record<EvaluatorName, new () => LLMEvaluator>> = {
   refusal: RefusalRateEvaluator,
   toxicity_sentiment: ToxicitySentimentEvaluator,
   stereotype: StereotypeAssociationEvaluator,
+  benchmarks: BenchmarkEvaluator,
 };
 
 /**
