@@ -200,10 +200,17 @@ function checkAcross(fields: Fields, document: Mapping): PathProblem[] {
     ...checkParams(fields.params),
     ...checkRepeated(fields.evaluators, 'evaluators'),
     ...checkRepeated(fields.bbq_formats, 'bbq_formats'),
+    ...checkBenchmarks(fields.benchmarks),
     ...section,
     ...(isReadable ? [...checkTemplates(fields), ...checkMaterial(fields)] : []),
     ...(isReadable && section.length === 0 ? checkUse(fields) : []),
   ];
+}
+
+function checkBenchmarks(benchmarks: Fields['benchmarks']): PathProblem[] {
+  if (benchmarks === undefined || Object.keys(benchmarks).length > 0) return [];
+  const suggestion = 'For example: crows_pairs: crows_pairs_anonymized.csv.';
+  return [problemAt(['benchmarks'], 'must have at least one benchmark', suggestion)];
 }
 
 function checkMaterial(fields: Fields): PathProblem[] {

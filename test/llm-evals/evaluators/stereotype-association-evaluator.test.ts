@@ -34,6 +34,7 @@ const CONFIG: LLMEvalConfig = {
   params: {},
   bbqPath: null,
   bbqFormats: ['race'],
+  benchmarks: null,
   prices: {},
   allowSmallSamples: false,
 };

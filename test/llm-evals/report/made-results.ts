@@ -179,6 +179,7 @@ const MADE_CONFIG: LLMEvalConfig = {
   params: { temperature: 0.7 },
   bbqPath: null,
   bbqFormats: ['race'],
+  benchmarks: null,
   prices: {},
   allowSmallSamples: false,
 };
