@@ -12,7 +12,7 @@ import {
 } from '../metrics/threshold-range.ts';
 
 /** Matches the names of metrics for which a higher value is better. For all other metrics, a lower value is better. */
-const HIGHER_IS_BETTER = /_ratio$|^bbq_accuracy/;
+const HIGHER_IS_BETTER = /_ratio$|^(?:bbq|winobias|winogender)_accuracy/;
 
 /** Returns whether the gate for a metric name requires a value of at least the threshold. */
 export function isHigherBetter(metric: string): boolean {

@@ -25,6 +25,7 @@ export * from './dry-run/dry-run-json.ts';
 export { estimateTokens } from './dry-run/estimate-tokens.ts';
 export { costOf, type ListedPrice, type PricedModel, priceOf } from './dry-run/model-prices.ts';
 export * from './dry-run/spending-table.ts';
+export * from './evaluators/benchmark-evaluator.ts';
 export * from './evaluators/counterfactual-fairness-evaluator.ts';
 export type { LLMEvaluator, OwnMetric, ScoreOptions } from './scoring/llm-evaluator.ts';
 export {
@@ -60,6 +61,8 @@ export * from './scheduler/with-retries.ts';
 export type {
   AnswerCells,
   BbqFormat,
+  BenchmarkName,
+  BenchmarkSource,
   CounterfactualConfig,
   EvaluatorName,
   JudgeConfig,

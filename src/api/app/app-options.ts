@@ -71,7 +71,8 @@ export interface AppOptions {
    */
   readonly monitorFolder?: string | undefined;
   /**
-   * The folder that must contain the paths replay_path, bbq_path, answers_path, prompts_path and cache_dir of a configuration for /llm-eval.
+   * The folder that must contain the paths replay_path, bbq_path, benchmarks, answers_path, prompts_path and cache_dir of
+   * a configuration for /llm-eval.
    * @defaultValue none: a configuration must not contain paths
    */
   readonly llmFolder?: string | undefined;

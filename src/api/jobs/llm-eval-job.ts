@@ -59,7 +59,7 @@ export async function confineLlmConfig(config: LLMEvalConfig, paths: LlmPaths): 
     const suggestion = 'Check the name, or ask the operator of the service to put the file there.';
     throw fieldProblem(422, `/${field}`, detail, suggestion);
   };
-  const { replayPath, bbqPath, answersPath, promptsPath, cacheDir } = config;
+  const { replayPath, bbqPath, benchmarks, answersPath, promptsPath, cacheDir } = config;
   const isOwnCache = llmFolder === null && cacheDir === DEFAULT_CACHE;
   return Object.freeze({
     ...config,
@@ -67,8 +67,22 @@ export async function confineLlmConfig(config: LLMEvalConfig, paths: LlmPaths): 
     bbqPath: await fileInside('bbq_path', bbqPath),
     answersPath: await fileInside('answers_path', answersPath),
     promptsPath: await fileInside('prompts_path', promptsPath),
+    benchmarks: benchmarks && (await confineBenchmarks(benchmarks, fileInside)),
     cacheDir: isOwnCache ? paths.ownCache : await confine('cache_dir', cacheDir, llmFolder),
   });
+}
+
+type Benchmarks = NonNullable<LLMEvalConfig['benchmarks']>;
+
+async function confineBenchmarks(
+  benchmarks: Benchmarks,
+  fileInside: (field: string, given: string) => Promise<string | null>,
+): Promise<Benchmarks> {
+  const sources = Object.entries(benchmarks).map(async ([name, source]) => {
+    const paths = source.path.map(async (path) => (await fileInside(`benchmarks/${name}`, path)) ?? path);
+    return [name, { ...source, path: await Promise.all(paths) }] as const;
+  });
+  return Object.fromEntries(await Promise.all(sources));
 }
 
 async function confine(field: string, given: string, llmFolder: string | null): Promise<string> {

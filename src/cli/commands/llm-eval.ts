@@ -126,8 +126,10 @@ function withResume(call: readonly string[], { transcriptsOut, resume }: LlmEval
 
 /** Returns the paths of the files that an evaluation reads. */
 function inputsOf({ config, replay }: LlmEvalRequest, given: LLMEvalConfig): string[] {
-  const { replayPath, bbqPath, answersPath, promptsPath } = given;
-  return [config, replay ?? replayPath, bbqPath, answersPath, promptsPath].filter((path) => typeof path === 'string');
+  const { replayPath, bbqPath, benchmarks, answersPath, promptsPath } = given;
+  const files = Object.values(benchmarks ?? {}).flatMap(({ path }) => path);
+  const paths = [config, replay ?? replayPath, bbqPath, ...files, answersPath, promptsPath];
+  return paths.filter((path) => typeof path === 'string');
 }
 
 /** Checks the output paths before any request is sent, so that an invalid path does not lose paid answers. */

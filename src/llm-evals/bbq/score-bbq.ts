@@ -1,8 +1,7 @@
 import { groupBy } from '../../internal/values.ts';
-import { twoSidedCritical } from '../../stats/ab/student-t.ts';
 import { signFlipTest } from '../../stats/paired/sign-flip-test.ts';
-import type { Interval } from '../../stats/proportion-interval.ts';
 import type { Transcript } from '../client/transcript.ts';
+import { jackknifeInterval, type JackknifeInterval } from '../scoring/jackknife-interval.ts';
 import { llmMetric, type LlmMetricFields, type LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import type { ScoreSettings } from '../scoring/score-settings.ts';
 import type { BbqCondition } from './bbq-item.ts';
@@ -96,7 +95,7 @@ function reasonOf(
 function warningsOf(
   items: number,
   templates: number,
-  interval: ClusterInterval | null,
+  interval: JackknifeInterval | null,
   settings: ScoreSettings,
 ): string[] {
   const fewTemplates = `The items are from only ${String(templates)} ${templates === 1 ? 'template' : 'templates'}: other templates may give different results.`;
@@ -107,44 +106,18 @@ function warningsOf(
   ];
 }
 
-/** An interval with its standard error, or the reason why the interval cannot be computed. */
-type ClusterInterval =
-  | { readonly ci: Interval; readonly standardError: number; readonly reason: null }
-  | { readonly ci: null; readonly standardError: null; readonly reason: string };
-
 /**
- * Computes a confidence interval for a score of counts. The interval is based on the variation between clusters.
- *
- * Uses the delete-one jackknife with K clusters: se^2 = (K - 1) / K sum (score without cluster k - mean of these
- * scores)^2. The interval is score -+ t(K - 1) se, clipped to the score's range. Answers within a cluster may depend on
- * each other in any way. Clusters are assumed to be independent. There is no interval for fewer than two clusters, for
- * clusters without variation, or if the score is undefined without one of the clusters.
+ * Computes a confidence interval for a score of counts; see {@link jackknifeInterval}. The clusters are BBQ's templates.
  * @param clusters counts of each cluster
- * @see B. Efron, R. Tibshirani, An Introduction to the Bootstrap (1993), chapter 11
  */
 export function clusterInterval(
   clusters: readonly BbqTally[],
   score: (tally: BbqTally) => number,
-  { level, range: [min, most] }: Pick<BbqMeasure, 'range'> & { readonly level: number },
-): ClusterInterval {
-  if (clusters.length < 2) return none('there is only one template');
+  { level, range }: Pick<BbqMeasure, 'range'> & { readonly level: number },
+): JackknifeInterval {
   const total = clusters.reduce((sum, tally) => addTally(sum, tally), NO_ANSWERS);
   const without = clusters.map((tally) => score(addTally(total, tally, -1)));
-  if (without.some(Number.isNaN)) return none('the score is undefined without one of the templates');
-  const mean = without.reduce((sum, value) => sum + value, 0) / without.length;
-  const squares = without.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  const degrees = clusters.length - 1;
-  const standardError = Math.sqrt((degrees / clusters.length) * squares);
-  // A smaller standard error is the result of rounding only.
-  if (!(standardError > 1e-12)) return none('all templates have the same score');
-  const value = score(total);
-  const margin = twoSidedCritical(level, degrees) * standardError;
-  const ci = Object.freeze<Interval>([Math.max(min, value - margin), Math.min(most, value + margin)]);
-  return { ci, standardError, reason: null };
-}
-
-function none(reason: string): ClusterInterval {
-  return { ci: null, standardError: null, reason };
+  return jackknifeInterval({ value: score(total), without, level, range, cluster: 'template' });
 }
 
 const CONDITIONS: Readonly<Record<BbqCondition, string>> = { ambig: 'ambiguous', disambig: 'disambiguated' };

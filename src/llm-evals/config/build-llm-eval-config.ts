@@ -1,5 +1,6 @@
-import { freezeDeep } from '../../internal/values.ts';
+import { freezeDeep, listOf } from '../../internal/values.ts';
 import {
+  type BenchmarkSource,
   type CounterfactualConfig,
   EVALUATOR_NAMES,
   type EvaluatorName,
@@ -49,6 +50,7 @@ export function buildLlmEvalConfig(fields: Partial<LLMEvalDocument>): LLMEvalCon
     params: structuredClone(document.params ?? {}),
     bbqPath: document.bbq_path ?? null,
     bbqFormats: [...document.bbq_formats],
+    benchmarks: document.benchmarks === undefined ? null : buildBenchmarks(document.benchmarks),
     prices: buildPrices(document.prices ?? {}),
     allowSmallSamples: document.allow_small_samples,
   });
@@ -124,11 +126,24 @@ export function hasMaterial(evaluator: EvaluatorName, fields: Partial<LLMEvalDoc
   if (ROW_FIELDS.some((name) => fields[name] !== undefined)) return true;
   const hasPrompts = Object.keys(templates).length > 0 || (counterfactual?.template?.length ?? 0) > 0;
   if (evaluator === 'counterfactual') return counterfactual !== undefined;
+  if (evaluator === 'benchmarks') return fields.benchmarks !== undefined;
   return hasPrompts || (evaluator === 'stereotype' && bbqPath !== undefined);
 }
 
 function evaluatorsFor(document: LLMEvalDocument): EvaluatorName[] {
   return EVALUATOR_NAMES.filter((name) => hasMaterial(name, document));
+}
+
+/** The seed of a subsample if the configuration has none. */
+const SEED = 42;
+
+function buildBenchmarks(section: NonNullable<LLMEvalDocument['benchmarks']>): LLMEvalConfig['benchmarks'] {
+  const sources = Object.entries(section).flatMap(([name, given]): [string, BenchmarkSource][] => {
+    if (given === undefined) return [];
+    const { path, limit, seed = SEED } = typeof given === 'string' || Array.isArray(given) ? { path: given } : given;
+    return [[name, { path: listOf(path), ...(limit === undefined ? {} : { limit }), seed }]];
+  });
+  return Object.fromEntries(sources);
 }
 
 function buildPrices(prices: NonNullable<LLMEvalDocument['prices']>): LLMEvalConfig['prices'] {

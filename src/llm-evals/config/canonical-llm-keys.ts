@@ -2,6 +2,7 @@ import type { ConfigDialect } from '../../io/config-text/config-problem.ts';
 import { isMapping } from '../../internal/values.ts';
 import { type Rename, renameEach, renameKeys, type Renaming } from '../../io/config-text/rename-keys.ts';
 import {
+  BENCHMARK_NAMES,
   COUNTERFACTUAL_KEYS,
   JUDGE_KEYS,
   LLM_EVAL_FIELDS,
@@ -39,6 +40,7 @@ export function canonicalLlmDocument(value: unknown, renaming: Renaming): unknow
     ['prices', prices],
     ['outcome', renameOutcomes(renaming)],
     ['judge', (section, path) => renameKeys(section, path, JUDGE_KEYS, none, renaming)],
+    ['benchmarks', (section, path) => renameKeys(section, path, BENCHMARK_NAMES, none, renaming)],
   ]);
   return renameKeys(value, [], Object.keys(LLM_EVAL_FIELDS), inner, renaming);
 }

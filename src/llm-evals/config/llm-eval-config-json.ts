@@ -59,6 +59,7 @@ export function describeLlmEvalConfig(config: LLMEvalConfig): string[] {
     ...(config.promptsPath === null ? [] : [`Prompts of rows: ${config.promptsPath}.`]),
     ...(config.answersPath === null ? [] : [`Answers: ${config.answersPath}; nothing is sent.`]),
     ...(config.bbqPath === null ? [] : [`BBQ: ${config.bbqPath} as ${config.bbqFormats.join(', ')}.`]),
+    ...Object.entries(config.benchmarks ?? {}).map(([name, { path }]) => `Benchmark ${name}: ${path.join(', ')}.`),
     `Limits: ${limitsOf(config)}.`,
   ].map(escapeControls);
 }

@@ -9,10 +9,10 @@ import { readLlmEvalConfig } from './read-llm-eval-config.ts';
 /**
  * Reads the configuration of an evaluation: a YAML or JSON file with the keys that `evenhand config schema --kind
  * llm-eval` lists. Fills in defaults and freezes the result. Paths in the configuration (cache_dir, replay_path,
- * bbq_path, answers_path, prompts_path) are relative to the current folder.
+ * bbq_path, benchmarks, answers_path, prompts_path) are relative to the current folder.
  *
  * If `evaluators` is not set, the function chooses all evaluators for which the configuration has prompts. The
- * evaluator counterfactual needs the section `counterfactual`. The evaluators refusal and toxicity_sentiment need a
+ * evaluators counterfactual and benchmarks need the sections of the same name. The evaluators refusal and toxicity_sentiment need a
  * template. The evaluator stereotype needs a template or bbq_path. All evaluators score the same answers, so additional
  * evaluators need no additional requests.
  * @param path the file

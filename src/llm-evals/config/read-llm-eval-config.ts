@@ -179,13 +179,14 @@ function checkSendable(value: unknown, path: KeyPath): PathProblem[] {
 type Fields = Partial<LLMEvalDocument>;
 
 /** The fields that contain prompts. If one of these fields is invalid, the number of prompts is unknown. */
-const MATERIAL = ['counterfactual', 'prompt_templates', 'bbq_path', ...ROW_FIELDS] as const;
+const MATERIAL = ['counterfactual', 'prompt_templates', 'bbq_path', 'benchmarks', ...ROW_FIELDS] as const;
 
 const NEEDS: Readonly<Record<string, string>> = {
   counterfactual: "needs the section 'counterfactual'",
   refusal: 'needs a template',
   toxicity_sentiment: 'needs a template',
   stereotype: 'needs bbq_path or a template',
+  benchmarks: "needs the section 'benchmarks'",
 };
 
 /**
@@ -201,6 +202,7 @@ function checkAcross(fields: Fields, document: Mapping): PathProblem[] {
     ...checkRepeated(fields.evaluators, 'evaluators'),
     ...checkRepeated(fields.bbq_formats, 'bbq_formats'),
     ...(isReadable ? checkRows(fields) : []),
+    ...checkBenchmarks(fields.benchmarks),
     ...section,
     ...(isReadable ? checkOutcome(fields) : []),
     ...(isReadable ? [...checkTemplates(fields), ...checkMaterial(fields)] : []),
@@ -208,9 +210,15 @@ function checkAcross(fields: Fields, document: Mapping): PathProblem[] {
   ];
 }
 
+function checkBenchmarks(benchmarks: Fields['benchmarks']): PathProblem[] {
+  if (benchmarks === undefined || Object.keys(benchmarks).length > 0) return [];
+  const suggestion = 'For example: crows_pairs: crows_pairs_anonymized.csv.';
+  return [problemAt(['benchmarks'], 'must have at least one benchmark', suggestion)];
+}
+
 function checkMaterial(fields: Fields): PathProblem[] {
   if (MATERIAL.every((name) => fields[name] === undefined)) {
-    const suggestion = 'Add prompt_templates, counterfactual, bbq_path, prompts_path or answers_path.';
+    const suggestion = 'Add prompt_templates, counterfactual, bbq_path, benchmarks, prompts_path or answers_path.';
     return [{ path: [], at: 'key', message: 'there are no prompts', suggestion }];
   }
   return (fields.evaluators ?? []).flatMap((name, index) => {

@@ -90,8 +90,11 @@ function minutesSentence(limit: number, concurrency: number, requests: number): 
 /** The minimum number of known answers that is needed to estimate the length of other answers. */
 const ENOUGH_ANSWERS = 20;
 
-/** The expected number of tokens of a BBQ answer. A BBQ answer is one of three short answers. */
-const BBQ_ANSWER = 15;
+/** The expected number of tokens of an answer to a question of BBQ, or of another benchmark with short answers. */
+const SHORT_ANSWER = 15;
+
+/** Matches the names of parts whose prompts ask for a short answer. */
+const HAS_SHORT_ANSWERS = /^(?:bbq|crows_pairs|winobias|winogender|discrim_eval)/i;
 
 /** The expected number of tokens of an answer in free text, which usually has one or two paragraphs. */
 const FREE_ANSWER = 200;
@@ -113,7 +116,7 @@ function answerTokens(template: string, known: readonly number[], maxTokens: num
 
 function expectedTokens(template: string, known: readonly number[]): number {
   if (known.length >= ENOUGH_ANSWERS) return known.reduce((sum, tokens) => sum + tokens, 0) / known.length;
-  return /^bbq/i.test(template) ? BBQ_ANSWER : FREE_ANSWER;
+  return HAS_SHORT_ANSWERS.test(template) ? SHORT_ANSWER : FREE_ANSWER;
 }
 
 /** Multiplies the estimated range for one answer by the number of answers. Rounds to whole tokens. */

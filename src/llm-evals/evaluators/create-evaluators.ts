@@ -9,6 +9,7 @@ import {
 import type { SplitMetrics } from '../outcome/metric-functions.ts';
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
 import type { LLMEvaluator } from '../scoring/llm-evaluator.ts';
+import { BenchmarkEvaluator } from './benchmark-evaluator.ts';
 import { CounterfactualFairnessEvaluator } from './counterfactual-fairness-evaluator.ts';
 import { OutcomeEvaluator } from './outcome-evaluator.ts';
 import { RefusalRateEvaluator } from './refusal-rate-evaluator.ts';
@@ -20,6 +21,7 @@ const EVALUATORS: Readonly<Record<EvaluatorName, new () => LLMEvaluator>> = {
   refusal: RefusalRateEvaluator,
   toxicity_sentiment: ToxicitySentimentEvaluator,
   stereotype: StereotypeAssociationEvaluator,
+  benchmarks: BenchmarkEvaluator,
 };
 
 /**

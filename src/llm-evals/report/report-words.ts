@@ -58,14 +58,17 @@ export function metricTitle(result: LlmMetricResult): string {
   const { dimension, evaluator } = result;
   const name = metricName(result);
   if (dimension === null) return name;
-  return evaluator === 'stereotype' ? `${name} (${labelText(dimension)})` : `${name} by ${labelText(dimension)}`;
+  const isPart = evaluator === 'stereotype' || evaluator === 'benchmarks';
+  return isPart ? `${name} (${labelText(dimension)})` : `${name} by ${labelText(dimension)}`;
 }
 
 /** Returns the name of a metric, such as "Sentiment gap". */
 export function metricName({ metric }: LlmMetricResult): string {
   return inWords(metric)
     .replace('Rouge l', 'ROUGE-L')
-    .replace(/^(?:Bbq|Bleu|Cobs)\b/, (name) => name.toUpperCase());
+    .replace(/^(?:Bbq|Bleu|Cobs)\b/, (name) => name.toUpperCase())
+    .replace('Crows pairs', 'CrowS-Pairs')
+    .replace('Winobias', 'WinoBias');
 }
 
 /** Formats an interval as "0.0123 to 0.0456", or as a dash if it is null. */

@@ -15,6 +15,11 @@ export type ComparedPair = Pick<PairComparison, 'n'> & Partial<PairComparison & 
 /** The inputs for a metric that compares the values of a dimension. */
 export interface PairMetric extends Pick<LlmMetricFields, 'metric' | 'evaluator'> {
   readonly answers: DimensionAnswers;
+  /**
+   * The pairs of values that are compared.
+   * @defaultValue every pair of values
+   */
+  readonly comparisons?: readonly (readonly [first: string, second: string])[] | undefined;
   /** Compares two values. `level` is the confidence level of the interval for the pair. */
   readonly compare: (first: string, second: string, level: number) => ComparedPair;
   readonly ciMethod: string;
@@ -53,7 +58,7 @@ function pairLevel(pairs: number, { ciLevel }: ScoreSettings): number {
 export function largestPair(given: PairMetric): LlmMetricResult {
   const { metric, evaluator, answers, settings, perGroup = {}, nPerGroup = {}, isSigned = false } = given;
   const { exclusions = answers.exclusions } = given;
-  const compared = pairsOf(answers.groups);
+  const compared = given.comparisons ?? pairsOf(answers.groups);
   const level = pairLevel(compared.length, settings);
   const pairs = compared.map(([first, second]) => ({
     ...{ ...UNKNOWN, first, second },

@@ -8,7 +8,7 @@ import { FILLED, NO_CONTROLS } from '../text-values.ts';
 const LLM_PROVIDERS = ['openai', 'anthropic', 'compatible', 'local', 'replay'] as const;
 
 /** The names of evaluators. */
-export const EVALUATOR_NAMES = ['counterfactual', 'refusal', 'toxicity_sentiment', 'stereotype'] as const;
+export const EVALUATOR_NAMES = ['counterfactual', 'refusal', 'toxicity_sentiment', 'stereotype', 'benchmarks'] as const;
 
 /** The names of the BBQ formats. */
 const BBQ_FORMATS = ['race', 'arc', 'qonly'] as const;
@@ -127,6 +127,41 @@ const judge = z.strictObject({
   ),
 });
 
+const filePaths = z.array(filePath).min(1);
+
+const benchmarkFiles = z.union([
+  filePath,
+  filePaths,
+  z.strictObject({
+    path: described(z.union([filePath, filePaths]), 'The file or files of the benchmark.'),
+    limit: optionalField(limit, 'The number of items of a random subsample. Default: all items.', 200),
+    seed: optionalField(z.number().int(), 'The seed of the subsample. Default: 42.'),
+  }),
+]);
+
+const benchmarks = z.strictObject({
+  crows_pairs: optionalField(
+    benchmarkFiles,
+    'The file of CrowS-Pairs, or a file with a score of each sentence.',
+    'crows_pairs_anonymized.csv',
+  ),
+  winobias: optionalField(benchmarkFiles, 'The files of WinoBias, with their original names.', [
+    'pro_stereotyped_type1.txt.test',
+    'anti_stereotyped_type1.txt.test',
+  ]),
+  winogender: optionalField(
+    benchmarkFiles,
+    'templates.tsv or all_sentences.tsv of Winogender, and occupations-stats.tsv for the score of "gotcha" sentences.',
+    ['templates.tsv', 'occupations-stats.tsv'],
+  ),
+  discrim_eval: optionalField(
+    benchmarkFiles,
+    'explicit.jsonl or implicit.jsonl of discrim-eval, or such a file with the probability of yes in each line.',
+    'explicit.jsonl',
+  ),
+  real_toxicity_prompts: optionalField(benchmarkFiles, 'The file of RealToxicityPrompts.', 'prompts.jsonl'),
+});
+
 /** The keys of an evaluation's configuration, in snake_case as in a file. */
 export const LLM_EVAL_FIELDS = {
   provider: described(
@@ -145,7 +180,7 @@ export const LLM_EVAL_FIELDS = {
   system_prompt: optionalField(prompt, 'The text before every prompt. Default: none.'),
   evaluators: optionalField(
     z.array(z.enum(EVALUATOR_NAMES)).min(1),
-    'The evaluators that score the answers. Default: all evaluators for which the file has data. counterfactual needs its section, refusal and toxicity_sentiment need a template, and stereotype needs a template or bbq_path. A file of answers or prompts (answers_path, prompts_path) is enough for every evaluator.',
+    'The evaluators that score the answers. Default: all evaluators for which the file has data. counterfactual and benchmarks need their sections, refusal and toxicity_sentiment need a template, and stereotype needs a template or bbq_path. A file of answers or prompts (answers_path, prompts_path) is enough for the other evaluators.',
   ),
   prompt_templates: optionalField(
     mapOf(prompt),
@@ -230,6 +265,11 @@ export const LLM_EVAL_FIELDS = {
     z.array(z.enum(BBQ_FORMATS)).min(1).default(['race']),
     "The format of BBQ's questions: question first, context first, or without context.",
   ),
+  benchmarks: optionalField(
+    benchmarks,
+    'The files of published benchmarks. Each value is a file, a list of files, or a mapping with path, limit and seed.',
+    { crows_pairs: 'crows_pairs_anonymized.csv' },
+  ),
   prices: optionalField(
     mapOf(price),
     'Prices in US dollars per million tokens, by model; they take precedence over the built-in prices.',
@@ -249,6 +289,8 @@ export const OUTCOME_KEYS = Object.keys(outcome.shape);
 export const NUMBER_KEYS = Object.keys(numberSource.shape);
 export const RUBRIC_KEYS = Object.keys(rubric.shape);
 export const JUDGE_KEYS = Object.keys(judge.shape);
+/** The names of the benchmarks. */
+export const BENCHMARK_NAMES = Object.keys(benchmarks.shape) as readonly BenchmarkName[];
 
 /** The keys of a price. */
 export const PRICE_KEYS = Object.keys(price.shape);
@@ -260,7 +302,22 @@ export type LLMEvalDocument = z.output<z.ZodObject<typeof LLM_EVAL_FIELDS>>;
 export type LLMProvider = 'openai' | 'anthropic' | 'compatible' | 'local' | 'replay';
 
 /** The name of an evaluator. Evaluators score answers. */
-export type EvaluatorName = 'counterfactual' | 'refusal' | 'toxicity_sentiment' | 'stereotype';
+export type EvaluatorName = 'counterfactual' | 'refusal' | 'toxicity_sentiment' | 'stereotype' | 'benchmarks';
+
+/** The name of a benchmark whose files the user provides. */
+export type BenchmarkName = keyof typeof benchmarks.shape;
+
+/** The files of a benchmark, and the subsample of its items. */
+export interface BenchmarkSource {
+  readonly path: readonly string[];
+  /**
+   * The number of items of a random subsample.
+   * @defaultValue all items
+   */
+  readonly limit?: number;
+  /** The seed of the subsample. */
+  readonly seed: number;
+}
 
 /** The format of BBQ's questions: question first, context first, or without context. */
 export type BbqFormat = 'race' | 'arc' | 'qonly';
@@ -399,6 +456,8 @@ export interface LLMEvalConfig {
   /** The path of a file of BBQ items, with or without a model's answers. */
   readonly bbqPath: string | null;
   readonly bbqFormats: readonly BbqFormat[];
+  /** The files of benchmarks, by the name of the benchmark; null if there are none. */
+  readonly benchmarks: Readonly<Partial<Record<BenchmarkName, BenchmarkSource>>> | null;
   /** Prices by model; they take precedence over the built-in prices. */
   readonly prices: Readonly<Record<string, TokenPrice>>;
   /** Whether to include groups with few answers. */
@@ -408,9 +467,15 @@ export interface LLMEvalConfig {
 const fileSchema = z.strictObject(LLM_EVAL_FIELDS).meta({
   title: 'An evaluation of a language model with evenhand',
   description: 'The model, the prompts and repeats, the scores, and the limits of an evaluation.',
-  anyOf: ['counterfactual', 'prompt_templates', 'bbq_path', 'answers', 'answers_path', 'prompts_path'].map((name) => ({
-    required: [name],
-  })),
+  anyOf: [
+    'counterfactual',
+    'prompt_templates',
+    'bbq_path',
+    'benchmarks',
+    'answers',
+    'answers_path',
+    'prompts_path',
+  ].map((name) => ({ required: [name] })),
 });
 
 /**

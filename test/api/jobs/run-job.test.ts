@@ -200,6 +200,20 @@ describe('runJob with invalid input', function () {
       /inside/,
     ],
     [
+      'a benchmark outside the folder',
+      () => llm({ provider: 'local', benchmarks: { winobias: ['answers', '../pro_stereotyped_type1.txt'] } }, folder()),
+      403,
+      '/benchmarks/winobias',
+      /inside/,
+    ],
+    [
+      'a benchmark that does not exist',
+      () => llm({ provider: 'local', benchmarks: { crows_pairs: 'none.csv' } }, linked()),
+      422,
+      '/benchmarks/crows_pairs',
+      /Got 'none\.csv': there is no such file/,
+    ],
+    [
       'a path that leaves the folder',
       () => llm({ provider: 'replay', replay_path: '../secret.ndjson', ...PROMPTS }, folder()),
       403,

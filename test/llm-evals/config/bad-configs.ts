@@ -37,7 +37,7 @@ export const BAD: readonly BadConfig[] = [
     '2:1',
     '',
     'there are no prompts',
-    'Add prompt_templates, counterfactual, bbq_path, prompts_path or answers_path.',
+    'Add prompt_templates, counterfactual, bbq_path, benchmarks, prompts_path or answers_path.',
   ),
   bad(
     'a key given twice',
@@ -173,7 +173,7 @@ export const BAD: readonly BadConfig[] = [
     `${ASK}evaluators: [toxicity]\n`,
     '2:14',
     'evaluators[0]',
-    "evaluators[0]: must be one of counterfactual, refusal, toxicity_sentiment, stereotype; got 'toxicity'",
+    "evaluators[0]: must be one of counterfactual, refusal, toxicity_sentiment, stereotype, benchmarks; got 'toxicity'",
     'Use one of these names.',
   ),
   bad(
@@ -353,6 +353,47 @@ export const BAD: readonly BadConfig[] = [
     'evaluators[1]',
     "evaluators[1]: 'refusal' needs a template",
     'Add it, or remove this evaluator.',
+  ),
+  bad(
+    'benchmarks without their section',
+    `${ASK}evaluators: [benchmarks]\n`,
+    '2:14',
+    'evaluators[0]',
+    "evaluators[0]: 'benchmarks' needs the section 'benchmarks'",
+    'Add it, or remove this evaluator.',
+  ),
+  // Benchmarks
+  bad(
+    'a section without benchmarks',
+    'benchmarks: {}\n',
+    '1:13',
+    'benchmarks',
+    'benchmarks: must have at least one benchmark',
+    'For example: crows_pairs: crows_pairs_anonymized.csv.',
+  ),
+  bad(
+    'an unknown benchmark',
+    'benchmarks: { crows: pairs.csv }\n',
+    '1:15',
+    'benchmarks.crows',
+    "benchmarks: unknown key 'crows'",
+    "Did you mean 'crows_pairs'?",
+  ),
+  bad(
+    'a subsample of nothing',
+    'benchmarks: { crows_pairs: { path: pairs.csv, limit: 0 } }\n',
+    '1:54',
+    'benchmarks.crows_pairs.limit',
+    'benchmarks.crows_pairs.limit: must be a whole number of 1 or more; got 0',
+    'For example: 200.',
+  ),
+  bad(
+    'a benchmark without a file',
+    'benchmarks: { winobias: { limit: 5 } }\n',
+    '1:25',
+    'benchmarks.winobias.path',
+    'benchmarks.winobias.path: is missing; it must be a name or a list of names, at least 1',
+    "Add the key 'path'.",
   ),
   // Dimensions
   bad(

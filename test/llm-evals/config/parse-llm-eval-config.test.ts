@@ -48,6 +48,10 @@ outcome:
   score: [{ number: { regex: '(\\d+) of 10', min: 1, max: 10 }, templates: [joke] }, { judge: { rubric: How good? } }]
 judge: { model: grader, params: { max_tokens: 5 }, pairwise: Which is better? }
 metrics: my-metrics.mjs
+benchmarks:
+  crows_pairs: pairs.csv
+  winobias: [pro.txt, anti.txt]
+  winogender: { path: templates.tsv, limit: 20, seed: 7 }
 prices: { llama: { input: 0, output: 1.5, as_of: 2026-01-31 } }
 allow_small_samples: true
 `;
@@ -92,6 +96,7 @@ describe('parseLlmEvalConfig', () => {
       params: {},
       bbqPath: null,
       bbqFormats: ['race'],
+      benchmarks: null,
       prices: {},
       allowSmallSamples: false,
     });
@@ -152,6 +157,11 @@ describe('parseLlmEvalConfig', () => {
       params: { temperature: 0, stop: ['a', 'b'], response_format: { type: 'text' }, seed: null },
       bbqPath: 'bbq.jsonl',
       bbqFormats: ['arc', 'qonly'],
+      benchmarks: {
+        crows_pairs: { path: ['pairs.csv'], seed: 42 },
+        winobias: { path: ['pro.txt', 'anti.txt'], seed: 42 },
+        winogender: { path: ['templates.tsv'], limit: 20, seed: 7 },
+      },
       prices: { llama: { input: 0, output: 1.5, asOf: '2026-01-31' } },
       allowSmallSamples: true,
     });
@@ -161,6 +171,7 @@ describe('parseLlmEvalConfig', () => {
     const texts = [
       FULL,
       'bbq_path: b.jsonl',
+      'benchmarks: { crows_pairs: pairs.csv }',
       'prompt_templates: { a: "{g}" }\ncounterfactual: { dimensions: { g: [x, y] } }',
     ];
     for (const text of texts) {
@@ -296,6 +307,8 @@ describe('config/llm-eval.schema.json', () => {
     ['bbq_path: b.jsonl\nprices: { m: { input: 1, output: 1 } }', false],
     ['bbq_path: b.jsonl\nprices: { m: { input: 1, output: 1, as_of: 2026-13-01 } }', false],
     ['bbq_path: b.jsonl\nbbq_formats: []', false],
+    ['benchmarks: { winobias: [a.txt, b.txt] }', true],
+    ['benchmarks: { winobias: [] }', false],
   ];
   for (const [given, isValid] of texts) {
     it(`${isValid ? 'takes' : 'refuses'} what a reader ${isValid ? 'takes' : 'refuses'}: ${given.trim().split('\n').slice(-1).join()}`, async () => {
