@@ -3,7 +3,7 @@ import { groupBy } from '../../internal/values.ts';
 import { distanceInterval, exchangeTest } from './answer-distance.ts';
 import type { DimensionAnswers } from './dimension-answers.ts';
 import { type ComparedPair, largestPair } from './largest-pair.ts';
-import type { LlmMetricResult } from './llm-metric-result.ts';
+import type { LlmMetricResult, UnitValue } from './llm-metric-result.ts';
 import type { AnswerFeature } from './paired-gap.ts';
 import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
 
@@ -12,6 +12,7 @@ const ROUNDING = 1e-12;
 
 /** The feature values of the answers in one unit, for two values of the dimension. */
 interface TwoSamples {
+  readonly unit: string;
   readonly first: readonly number[];
   readonly second: readonly number[];
 }
@@ -46,7 +47,8 @@ function samplesOf({ items }: DimensionAnswers, first: string, second: string, f
     );
     return a.length > 0 && b.length > 0 ? [{ unit, first: a, second: b }] : [];
   });
-  return [...groupBy(both, ({ unit }) => unit).values()].map((those) => ({
+  return [...groupBy(both, ({ unit }) => unit)].map(([unit, those]) => ({
+    unit,
     first: those.flatMap((item) => item.first),
     second: those.flatMap((item) => item.second),
   }));
@@ -73,7 +75,19 @@ function compare(samples: readonly TwoSamples[], level: number, settings: ScoreS
     leastPValue: minSignFlip(n),
     n,
     noiseFloor: test.nullMean,
+    units: { kind: 'jackknife', values: pseudoValues(samples, distances, value), step: null },
   };
+}
+
+/** Computes the jackknife pseudo-value of each unit. Returns an empty list for a single unit. */
+function pseudoValues(samples: readonly TwoSamples[], distances: ItemDistances, value: number): UnitValue[] {
+  const n = samples.length;
+  if (n < 2) return [];
+  const asTheyAre = new Uint8Array(n);
+  return samples.map(({ unit }, left) => {
+    const copies = Int32Array.from({ length: n }, (_, index) => Number(index !== left));
+    return { unit, item: unit, value: n * value - (n - 1) * distances.of(copies, asTheyAre) };
+  });
 }
 
 /**

@@ -14,7 +14,7 @@ export type ComparedPair = Pick<PairComparison, 'n'> & Partial<PairComparison & 
 
 /** The inputs for a metric that compares the values of a dimension. */
 export interface PairMetric extends Pick<LlmMetricFields, 'metric' | 'evaluator'> {
-  readonly answers: DimensionAnswers;
+  readonly answers: Pick<DimensionAnswers, 'dimension' | 'groups' | 'exclusions'>;
   /** Compares two values. `level` is the confidence level of the interval for the pair. */
   readonly compare: (first: string, second: string, level: number) => ComparedPair;
   readonly ciMethod: string;
@@ -22,6 +22,8 @@ export interface PairMetric extends Pick<LlmMetricFields, 'metric' | 'evaluator'
   readonly perGroup?: LlmMetricFields['perGroup'];
   /** The number of included answers for each value of the dimension. */
   readonly nPerGroup?: LlmMetricFields['nPerGroup'];
+  /** @defaultValue null, not known */
+  readonly units?: LlmMetricFields['units'];
   /** @defaultValue the exclusions of the answers */
   readonly exclusions?: LlmMetricFields['exclusions'];
   /**
@@ -87,6 +89,7 @@ export function largestPair(given: PairMetric): LlmMetricResult {
     second: largest?.second ?? null,
     nDropped: sumOf(Object.values(exclusions)),
     pairs: pairs.map(comparisonOf),
+    units: given.units ?? null,
     warnings: [...(isControl ? [CONTROL_WARNING] : []), ...pairWarnings(largest, clearest, settings)],
     seed: settings.seed,
   });
@@ -101,8 +104,8 @@ function statisticsOf({ noiseFloor, nullMean, nullQuantile, standardError, degre
   return { noiseFloor, nullMean, nullQuantile, standardError, degrees };
 }
 
-function comparisonOf({ first, second, value, ci, pValue, n, undefinedReason }: PairComparison): PairComparison {
-  return { first, second, value, ci, pValue, n, undefinedReason };
+function comparisonOf({ first, second, value, ci, pValue, n, undefinedReason, units }: PairComparison): PairComparison {
+  return { first, second, value, ci, pValue, n, undefinedReason, ...(units === undefined ? {} : { units }) };
 }
 
 function minOf(pairs: readonly FullPair[], count: number): number | null {

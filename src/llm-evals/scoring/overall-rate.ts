@@ -30,7 +30,12 @@ export function overallRate(
 ): LlmMetricResult {
   const exclusions = countUnanswered(transcripts);
   const byPrompt = groupBy(distinctAnswers(transcripts).filter(isAnswered), ({ prompt }) => prompt);
-  const shares = Array.from(byPrompt.values(), (answers) => combine(answers.map(of)));
+  const prompts = Array.from(byPrompt.values(), (answers) => {
+    const { item, unit = item, group, dimension, prompt } = answers[0] as Answered;
+    const name = [item, dimension, group].filter((part) => part !== null).join('|');
+    return { unit, item: name, value: combine(answers.map(of)), prompt, answers: answers.length };
+  });
+  const shares = prompts.map(({ value }) => value);
   const n = shares.length;
   const total = sumOf(shares);
   const isSmall = n < settings.minGroupSize && !settings.allowSmallSamples;
@@ -53,6 +58,13 @@ export function overallRate(
     n,
     exclusions,
     nDropped: sumOf(Object.values(exclusions)),
+    units: {
+      measure: metric,
+      kind: 'mean',
+      values: prompts.map(({ unit, item, value, prompt }) => ({ unit, item, value, prompt })),
+      // A prompt that was answered m times has a rate that is a multiple of 1/m.
+      step: n === 0 ? null : 1 / meanOf(prompts.map(({ answers }) => answers)),
+    },
     seed: settings.seed,
   });
 }

@@ -5,7 +5,7 @@ import { pairedMean } from '../../stats/paired/paired-mean.ts';
 import { signFlipTest } from '../../stats/paired/sign-flip-test.ts';
 import { type Answered, type DimensionAnswers, unitMeans } from './dimension-answers.ts';
 import { type ComparedPair, largestPair } from './largest-pair.ts';
-import type { LlmMetricResult } from './llm-metric-result.ts';
+import type { LlmMetricResult, UnitValue } from './llm-metric-result.ts';
 import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
 
 /** A numeric feature of an answer. */
@@ -25,6 +25,7 @@ const NO_DECISION = 'no decision';
 
 /** The values of an item's answers, for each value of the dimension. There are at least two values of the dimension. */
 interface ItemNumbers {
+  readonly item: string;
   readonly unit: string;
   readonly byGroup: ReadonlyMap<string, readonly number[]>;
 }
@@ -32,6 +33,10 @@ interface ItemNumbers {
 /** The included items, and the number of excluded answers by reason. */
 interface GatheredNumbers {
   readonly items: readonly ItemNumbers[];
+  /** The mean of the answers to each prompt, also of prompts without a counterpart. */
+  readonly prompts: readonly UnitValue[];
+  /** The mean number of answers to a prompt. */
+  readonly answersPerPrompt: number;
   readonly exclusions: Readonly<Record<string, number>>;
 }
 
@@ -60,6 +65,12 @@ export function pairedGap(
     perGroup: groupMeans(gathered, answers.groups, feature.measure),
     nPerGroup: Object.fromEntries(answers.groups.map((group) => [group, taken(group).flat().length])),
     exclusions: { ...answers.exclusions, ...gathered.exclusions },
+    units: {
+      measure: feature.measure,
+      kind: 'mean',
+      values: gathered.prompts,
+      step: feature.isRate ? 1 / gathered.answersPerPrompt : null,
+    },
     settings,
   });
 }
@@ -75,11 +86,12 @@ function compare(
   { items, exclusions }: GatheredNumbers,
   { isRate, level, settings }: Comparing,
 ): ComparedPair {
-  const both = items.flatMap(({ unit, byGroup }) => {
+  const both = items.flatMap(({ item, unit, byGroup }) => {
     const [a, b] = [byGroup.get(first), byGroup.get(second)];
-    return a === undefined || b === undefined ? [] : [{ unit, a, b }];
+    if (a === undefined || b === undefined) return [];
+    return [{ item, unit, value: meanOf(a) - meanOf(b), answers: a.length + b.length }];
   });
-  const units = unitMeans(both, ({ a, b }) => meanOf(a) - meanOf(b));
+  const units = unitMeans(both, ({ value }) => value);
   const n = units.length;
   const lacking = exclusions[NO_DECISION] ?? 0;
   const undefinedReason =
@@ -88,7 +100,7 @@ function compare(
       : tooFew(n, settings);
   if (undefinedReason !== null) return { n, undefinedReason };
   const plain = pairedMean(units, { level });
-  const answersOfUnit = both.reduce((sum, { a, b }) => sum + a.length + b.length, 0) / (2 * n);
+  const answersOfUnit = both.reduce((sum, { answers }) => sum + answers, 0) / (2 * n);
   // The mean of m answers is a multiple of 1/m. The interval adds two units, with differences of 1/m and -1/m.
   const bounded = isRate ? pairedMean(units, { level, bound: 1, step: 1 / answersOfUnit }) : plain;
   const { standardError, degrees } = Number.isNaN(plain.standardError) ? bounded : plain;
@@ -101,6 +113,11 @@ function compare(
     pValue: signFlipTest(units, { samples: PERMUTATIONS, seed: settings.seed }),
     leastPValue: minSignFlip(n),
     n,
+    units: {
+      kind: 'mean',
+      values: both.map(({ item, unit, value }) => ({ item, unit, value })),
+      step: isRate ? 1 / answersOfUnit : null,
+    },
     ...(Number.isNaN(standardError)
       ? {}
       : { standardError, degrees: finiteOrNull(degrees), noiseFloor, nullMean: noiseFloor, nullQuantile }),
@@ -111,18 +128,24 @@ function gatherNumbers({ items }: DimensionAnswers, feature: AnswerFeature): Gat
   let lacking = 0;
   let alone = 0;
   const taken: ItemNumbers[] = [];
-  for (const { unit, byGroup } of items) {
+  const prompts: (UnitValue & { readonly answers: number })[] = [];
+  for (const { item, unit, byGroup } of items) {
     const numbers = new Map<string, number[]>();
     for (const [group, answers] of byGroup) {
       const those = answers.flatMap((answer) => feature.of(answer) ?? []);
       lacking += answers.length - those.length;
-      if (those.length > 0) numbers.set(group, those);
+      if (those.length === 0) continue;
+      numbers.set(group, those);
+      const prompt = answers[0]?.prompt;
+      prompts.push({ unit, item: `${item}|${group}`, value: meanOf(those), prompt, answers: those.length });
     }
-    if (numbers.size > 1) taken.push({ unit, byGroup: numbers });
+    if (numbers.size > 1) taken.push({ item, unit, byGroup: numbers });
     else alone += [...numbers.values()].flat().length;
   }
   return {
     items: taken,
+    prompts: prompts.map(({ unit, item, value, prompt }) => ({ unit, item, value, prompt })),
+    answersPerPrompt: Math.max(1, meanOf(prompts.map(({ answers }) => answers))),
     exclusions: {
       ...(lacking > 0 ? { [NO_DECISION]: lacking } : {}),
       ...(alone > 0 ? { 'no counterpart': alone } : {}),
