@@ -1,7 +1,12 @@
 import type { ConfigDialect } from '../../io/config-text/config-problem.ts';
 import { isMapping } from '../../internal/values.ts';
 import { renameEach, renameKeys, type Renaming } from '../../io/config-text/rename-keys.ts';
-import { COUNTERFACTUAL_KEYS, LLM_EVAL_FIELDS, PRICE_KEYS } from '../../schemas/llm-eval/llm-eval-document.ts';
+import {
+  COUNTERFACTUAL_KEYS,
+  LLM_EVAL_FIELDS,
+  PRICE_KEYS,
+  TARGET_KEYS,
+} from '../../schemas/llm-eval/llm-eval-document.ts';
 
 /** The aliases and wording for configurations of language model evaluations. */
 export const LLM_EVAL_DIALECT: ConfigDialect = {
@@ -22,6 +27,7 @@ export const PARSED_NAMES: ReadonlyMap<string, string> = new Map([['timeout_mill
 export function canonicalLlmDocument(value: unknown, renaming: Renaming): unknown {
   const none = new Map<string, never>();
   const prices = renameEach((price, path) => renameKeys(price, path, PRICE_KEYS, none, renaming), renaming);
+  const targets = renameEach((target, path) => renameKeys(target, path, TARGET_KEYS, none, renaming), renaming);
   const inner = new Map([
     [
       'counterfactual',
@@ -29,6 +35,7 @@ export function canonicalLlmDocument(value: unknown, renaming: Renaming): unknow
         renameKeys(section, path, COUNTERFACTUAL_KEYS, none, renaming),
     ],
     ['prices', prices],
+    ['targets', targets],
   ]);
   return renameKeys(value, [], Object.keys(LLM_EVAL_FIELDS), inner, renaming);
 }

@@ -16,6 +16,7 @@ import { LLM_EVAL_FIELDS, type LLMEvalConfig, type LLMEvalDocument } from '../..
 import { NAME } from '../plan/counterfactual/parse-template.ts';
 import { buildLlmEvalConfig, DEFAULT_MODELS, hasMaterial } from './build-llm-eval-config.ts';
 import { canonicalLlmDocument, LLM_EVAL_DIALECT, PARSED_NAMES } from './canonical-llm-keys.ts';
+import { checkTargets } from './check-targets.ts';
 import { checkTemplates, checkUse } from './check-templates.ts';
 import { concealedPath, findSecrets } from './find-secrets.ts';
 
@@ -187,6 +188,15 @@ const NEEDS: Readonly<Record<string, string>> = {
   stereotype: 'needs bbq_path or a template',
 };
 
+/** Checks that the fields are consistent with each other, for each target if there are targets. */
+function checkConsistency(fields: Fields, document: Mapping): PathProblem[] {
+  const { targets } = fields;
+  if (!('targets' in document)) return checkAcross(fields, document);
+  // If a target is invalid, the settings of the targets are not known.
+  if (targets === undefined) return [];
+  return checkTargets(fields, targets, (merged) => checkAcross(merged, { ...document, ...merged }));
+}
+
 /**
  * Checks that the fields are consistent with each other.
  * @param document all fields of the configuration, including invalid fields
@@ -289,7 +299,7 @@ export function readLlmEvalConfig(source: LlmConfigSource): LLMEvalConfig {
   const root = canonicalLlmDocument(value, { indices: places, faults: renamed, allowsCamelCase, aliases });
   if (!isMapping(root)) throw problemsError([notMapping(root, start, file, LLM_EVAL_DIALECT)], LLM_EVAL_DIALECT);
   const { fields, faults: problems } = readFields(root, wordingOf(root, places), FIELDS);
-  const all = [...renamed, ...problems, ...checkAcross(fields, root)];
+  const all = [...renamed, ...problems, ...checkConsistency(fields, root)];
   if (all.length === 0) return buildLlmEvalConfig(fields);
   const positioned = all.map((problem) => positionProblem(problem, root, places, file));
   throw problemsError(positioned, LLM_EVAL_DIALECT);
