@@ -98,7 +98,8 @@ function priceSentence({ price, model }: DryRunFields): string {
   return `Price per million tokens: ${rates}, as of ${price.asOf} (${price.source}). Retries cost extra.`;
 }
 
-function limitBlocks(limits: readonly string[]): ReportBlock[] {
+/** Lists the limits that would stop a run. */
+export function limitBlocks(limits: readonly string[]): ReportBlock[] {
   return limits.length === 0
     ? [{ kind: 'paragraph', text: 'No limit of the configuration stops the run early.' }]
     : [{ kind: 'list', items: limits }];

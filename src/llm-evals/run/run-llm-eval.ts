@@ -1,4 +1,4 @@
-import { CacheMissError, type ErrorCode } from '../../exceptions/index.ts';
+import { CacheMissError, ConfigValidationError, type ErrorCode } from '../../exceptions/index.ts';
 import { assertKnownOptions } from '../../internal/arguments.ts';
 import { getLogger } from '../../internal/logger.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
@@ -33,12 +33,15 @@ export class AnswerKeeper {
   readonly #log: TranscriptLog | null;
   readonly #cache: ResponseCache | null;
   readonly #records: Map<string, AnswerRecord>;
+  /** The keys of the answers that the transcript contains. */
+  readonly #written: Set<string>;
   #hasReportedUnkept = false;
 
   constructor(log: TranscriptLog | null, cache: ResponseCache | null, known: ReadonlyMap<string, AnswerRecord>) {
     this.#log = log;
     this.#cache = cache;
     this.#records = new Map(known);
+    this.#written = new Set(log?.records.map(({ key }) => key));
   }
 
   /** The stored answers, by key. */
@@ -47,11 +50,11 @@ export class AnswerKeeper {
   }
 
   /** Writes cached and recorded answers to the transcript too, so that the transcript is complete. */
-  async keepKnown({ known }: PreparedRun): Promise<void> {
+  async keepKnown({ known }: Pick<PreparedRun, 'known'>): Promise<void> {
     if (this.#log === null) return;
-    const written = new Set(this.#log.records.map(({ key }) => key));
     for (const [key, record] of known.records) {
-      if (!written.has(key)) await this.#log.append(record);
+      if (!this.#written.has(key)) await this.#log.append(record);
+      this.#written.add(key);
     }
   }
 
@@ -88,7 +91,10 @@ const SHOWN_CHARACTERS = 80;
  * @throws {ConfigValidationError} if the client cannot be created, for example because the key must not be sent to the
  * address
  */
-function chooseClient({ config, known, isReplay }: PreparedRun, options: RunLlmEvalOptions): LLMClient {
+export function chooseClient(
+  { config, known, isReplay }: PreparedRun,
+  options: Pick<RunLlmEvalOptions, 'client' | 'live'>,
+): LLMClient {
   if (options.client !== undefined) return options.client;
   const { missing } = known;
   if (missing.length === 0) return NOBODY;
@@ -198,11 +204,8 @@ function languageWarning(
  */
 export async function runLlmEval(config: LLMEvalConfig, options: RunLlmEvalOptions = {}): Promise<LlmEvalResult> {
   assertKnownOptions('runLlmEval', options, RUN_LLM_EVAL_OPTION_NAMES);
-  const settings = scoreSettings({
-    ...options,
-    allowSmallSamples: options.allowSmallSamples ?? config.allowSmallSamples,
-    controlDimension: config.counterfactual?.controlDimension,
-  });
+  assertNoTargets('runLlmEval', config);
+  const settings = settingsOf(config, options);
   const { transcriptsOut, resume = false } = options;
   const log = transcriptsOut === undefined ? null : await openTranscriptLog(transcriptsOut, { resume });
   try {
@@ -222,10 +225,32 @@ export async function runLlmEval(config: LLMEvalConfig, options: RunLlmEvalOptio
  * Warns about metrics that will be undefined. The warning is logged before the first request, so that you can still
  * change the prompts.
  */
-function warnOfUndefined({ estimate }: PreparedRun): void {
+export function warnOfUndefined({ estimate }: PreparedRun): void {
   for (const sentence of undefinedSentences(estimate.undefinedMetrics)) {
     getLogger().warn(`Always undefined: ${sentence}`);
   }
+}
+
+/** Fills in the settings of scoring. */
+export function settingsOf(config: LLMEvalConfig, options: RunLlmEvalOptions): ScoreSettings {
+  const { minGroupSize, withCi, ciLevel, ciSamples, seed } = options;
+  return scoreSettings({
+    ...{ minGroupSize, withCi, ciLevel, ciSamples, seed },
+    allowSmallSamples: options.allowSmallSamples ?? config.allowSmallSamples,
+    controlDimension: config.counterfactual?.controlDimension,
+  });
+}
+
+/** @throws {ConfigValidationError} if the configuration compares several models or prompts */
+export function assertNoTargets(caller: string, { targets }: LLMEvalConfig): void {
+  if (targets === null) return;
+  throw new ConfigValidationError(
+    `${caller} evaluates one model, but the configuration has ${String(targets.length)} targets.`,
+    {
+      context: { parameter: 'targets' },
+      suggestion: 'Call runLlmTargets, or estimateTargets for a dry run.',
+    },
+  );
 }
 
 async function sendRequests(
@@ -245,7 +270,8 @@ async function sendRequests(
   });
 }
 
-async function conclude(
+/** Scores the answers of a run and builds its result. */
+export async function conclude(
   run: PreparedRun,
   summary: RunSummary,
   transcripts: readonly Transcript[],
@@ -300,7 +326,12 @@ function otherModels({ config, known, isReplay }: PreparedRun): string[] {
 }
 
 /** Returns the part of the spending report that is known from the estimate. */
-function plannedSpending(estimate: DryRunEstimate): PlannedSpending {
+export function plannedSpending(
+  estimate: Pick<
+    DryRunEstimate,
+    'requestCount' | 'estimatedInputTokens' | 'estimatedOutputTokens' | 'estimatedCostUsd'
+  >,
+): PlannedSpending {
   return Object.freeze({
     requests: estimate.requestCount,
     inputTokens: estimate.estimatedInputTokens,
@@ -313,7 +344,7 @@ function plannedSpending(estimate: DryRunEstimate): PlannedSpending {
  * Returns the actual spending.
  * @param known the results that are cached or recorded: answers, and failures of an earlier run
  */
-function actualSpending(summary: RunSummary, known: ReadonlyMap<string, AnswerRecord>): ActualSpending {
+export function actualSpending(summary: RunSummary, known: ReadonlyMap<string, AnswerRecord>): ActualSpending {
   const cached = [...known.values()].filter(({ error }) => error === null).length;
   const failed = summary.failed + known.size - cached;
   const { sent, retries, answered, notSent, inputTokens, outputTokens, uncounted, costUsd, seconds } = summary;

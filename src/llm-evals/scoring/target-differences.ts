@@ -91,8 +91,8 @@ function differencesOf(first: Metrics, second: Metrics, comparison: Comparison):
 }
 
 /** Returns whether a metric is a gap between values of a dimension, which can be above or below 0. */
-function isGap({ pairs, metric }: LlmMetricResult): boolean {
-  return pairs.some(({ units }) => units?.kind === 'mean') && !metric.endsWith('_excess');
+function isGap({ pairs, units }: LlmMetricResult): boolean {
+  return pairs.length > 0 && units?.kind === 'mean';
 }
 
 /**

@@ -1,0 +1,27 @@
+import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
+import type { ActualSpending, PlannedSpending } from '../dry-run/spending-table.ts';
+import type { StopReason } from '../scheduler/budget.ts';
+import type { LlmTargetDifference } from '../scoring/llm-target-difference.ts';
+import type { LlmEvalResult } from './llm-eval-result.ts';
+
+/** The result of a run with several targets; frozen. */
+export interface LlmTargetsResult {
+  /** The result of each target, by name, in the order of the configuration. Earlier answers are named `baseline`. */
+  readonly targets: Readonly<Record<string, LlmEvalResult>>;
+  /** The differences between targets, by name, such as `decision_gap.gender[new-old]`. */
+  readonly differences: Readonly<Record<string, LlmTargetDifference>>;
+  /** The planned spending of all targets together. A request that several targets need counts once. */
+  readonly planned: PlannedSpending;
+  readonly actual: ActualSpending;
+  /** The reason why the run ended early; null if it completed its plan. */
+  readonly stopped: StopReason | null;
+  readonly config: LLMEvalConfig;
+  readonly seed: number;
+  /** Warnings about the validity of the comparison. Each target has its own warnings too. */
+  readonly warnings: readonly string[];
+}
+
+/** Returns whether the result of a run has several targets. */
+export function hasTargets(result: LlmEvalResult | LlmTargetsResult): result is LlmTargetsResult {
+  return 'targets' in result;
+}
