@@ -4,7 +4,7 @@ import { listOf } from '../internal/values.ts';
 import { type LlmEvalVerdict, type LlmMetricVerdict, NO_VERDICT } from '../llm-evals/report/report-words.ts';
 import { BASELINE } from '../llm-evals/config/check-targets.ts';
 import type { LlmEvalResult } from '../llm-evals/run/llm-eval-result.ts';
-import type { LlmTargetsResult } from '../llm-evals/run/llm-targets-result.ts';
+import { type LlmTargetsResult, targetMetrics } from '../llm-evals/run/llm-targets-result.ts';
 import type { LlmMetricResult } from '../llm-evals/scoring/llm-metric-result.ts';
 import { LlmTargetDifference } from '../llm-evals/scoring/llm-target-difference.ts';
 import { judge } from './assertions.ts';
@@ -104,22 +104,6 @@ function limitsOf(
     },
   );
 }
-
-/**
- * Returns the metrics and the differences of a run with several targets by name, for the gate: `refusal_rate[new]` is a
- * metric of the target `new`, and `refusal_rate[new-old]` a difference.
- */
-export function targetMetrics({ targets, differences }: TargetsToJudge): LlmMetrics {
-  const entries = Object.entries(targets).flatMap(([target, { metrics }]) =>
-    Object.entries(metrics).map(([key, metric]) => [`${key}[${target}]`, metric] as const),
-  );
-  return { ...Object.fromEntries(entries), ...differences };
-}
-
-/** The metrics and differences of a run with several targets. */
-type TargetsToJudge = Pick<LlmTargetsResult, 'differences'> & {
-  readonly targets: Readonly<Record<string, Pick<LlmEvalResult, 'metrics'>>>;
-};
 
 /**
  * Returns the names that stand for a key. The name of a metric without a target stands for the metric of each target,

@@ -1,6 +1,7 @@
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import type { ActualSpending, PlannedSpending } from '../dry-run/spending-table.ts';
 import type { StopReason } from '../scheduler/budget.ts';
+import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import type { LlmTargetDifference } from '../scoring/llm-target-difference.ts';
 import type { LlmEvalResult } from './llm-eval-result.ts';
 
@@ -25,3 +26,19 @@ export interface LlmTargetsResult {
 export function hasTargets(result: LlmEvalResult | LlmTargetsResult): result is LlmTargetsResult {
   return 'targets' in result;
 }
+
+/**
+ * Returns the metrics and the differences of a run with several targets by name, for the gate: `refusal_rate[new]` is a
+ * metric of the target `new`, and `refusal_rate[new-old]` a difference.
+ */
+export function targetMetrics({ targets, differences }: TargetsToJudge): Readonly<Record<string, LlmMetricResult>> {
+  const entries = Object.entries(targets).flatMap(([target, { metrics }]) =>
+    Object.entries(metrics).map(([key, metric]) => [`${key}[${target}]`, metric] as const),
+  );
+  return { ...Object.fromEntries(entries), ...differences };
+}
+
+/** The metrics and differences of a run with several targets. */
+type TargetsToJudge = Pick<LlmTargetsResult, 'differences'> & {
+  readonly targets: Readonly<Record<string, Pick<LlmEvalResult, 'metrics'>>>;
+};
