@@ -1,10 +1,13 @@
 import { FINDING_WORDS, findingOf, testedP, undefinedByReason } from '../llm-evals/report/finding.ts';
 import type { LlmEvalVerdict } from '../llm-evals/report/index.ts';
 import { verdictBox } from '../llm-evals/report/llm-eval-document.ts';
+import { comparisonVerdict } from '../llm-evals/report/targets-document.ts';
 import { pairSuffix, signSentences } from '../llm-evals/report/report-words.ts';
 import { costText } from '../llm-evals/report/spending-section.ts';
 import type { LlmEvalResult } from '../llm-evals/run/llm-eval-result.ts';
+import type { LlmTargetsResult } from '../llm-evals/run/llm-targets-result.ts';
 import type { LlmMetricResult } from '../llm-evals/scoring/llm-metric-result.ts';
+import type { LlmTargetDifference } from '../llm-evals/scoring/llm-target-difference.ts';
 import { bracketText, counted, formatCount, formatLevel, formatNumber, pValueText } from '../internal/format.ts';
 import {
   briefReport,
@@ -43,15 +46,57 @@ export function describeLlmEval(result: LlmEvalResult, verdict: LlmEvalVerdict):
 }
 
 /**
+ * Describes a run with several targets for the terminal: the verdict, a row for each difference that is shown or close
+ * to it, and the spending.
+ */
+export function describeLlmTargets(result: LlmTargetsResult, verdict: LlmEvalVerdict): ReportDocument {
+  const differences = Object.values(result.differences);
+  const shown = metricsToShow(differences, verdict, result.config.counterfactual?.controlDimension);
+  const names = Object.entries(result.targets).map(([name, { config, actual }]) => {
+    const answered = actual.answered + actual.cached;
+    return `${name} (${config.model}): ${formatCount(answered)} ${answered === 1 ? 'answer' : 'answers'}`;
+  });
+  const sentences = [
+    ...restLines(differences, shown),
+    ...undefinedByReason(differences.filter(isUndefined), ({ key }) => key),
+    ...failedLines(result),
+    spendingLine(result),
+  ];
+  return briefReport({
+    title: 'Language model comparison',
+    subject: `${names.join('; ')}.`,
+    verdict: comparisonVerdict(result, verdict),
+    blocks: [
+      shown.length === 0 ? { kind: 'paragraph', text: 'No difference has a value.' } : differenceTable(shown),
+      { kind: 'list', items: sentences },
+    ],
+  });
+}
+
+function differenceTable(differences: readonly LlmTargetDifference[]): ReportTable {
+  const { columns, rows } = metricTable(differences);
+  const [name, value, ...others] = columns;
+  return {
+    kind: 'table',
+    caption: '',
+    columns: [name ?? { name: '' }, ...['First', 'Second'].map(numberColumn), value ?? { name: '' }, ...others],
+    rows: rows.map(([title = '', ...cells], index) => {
+      const values = differences[index]?.targetValues ?? [];
+      return [title, ...values.map((each) => (Number.isNaN(each) ? '' : formatNumber(each, 3))), ...cells];
+    }),
+  };
+}
+
+/**
  * Returns the metrics to show, in the order of the run. Metrics of the control dimension are selected last, because
  * they are not findings.
  */
-function metricsToShow(
-  metrics: readonly LlmMetricResult[],
+function metricsToShow<Metric extends LlmMetricResult>(
+  metrics: readonly Metric[],
   verdict: LlmEvalVerdict,
   control: string | undefined,
-): LlmMetricResult[] {
-  const rank = (metric: LlmMetricResult): number =>
+): Metric[] {
+  const rank = (metric: Metric): number =>
     control !== undefined && metric.dimension === control ? 3 : (testedP(metric) ?? 2);
   const always = metrics.filter(
     (metric) => Object.hasOwn(verdict.metrics, metric.key) || findingOf(metric) === 'shown',
@@ -114,11 +159,11 @@ function pText(p: number | null): string {
   return p === null ? '' : pValueText(p).replace(' ', '');
 }
 
-function failedLines({ actual }: LlmEvalResult): string[] {
+function failedLines({ actual }: Pick<LlmEvalResult, 'actual'>): string[] {
   return actual.failed === 0 ? [] : [`${formatCount(actual.failed)} failed after all retries; the report says why.`];
 }
 
-function spendingLine({ planned, actual, collected }: LlmEvalResult): string {
+function spendingLine({ planned, actual, collected }: Pick<LlmEvalResult, 'planned' | 'actual' | 'collected'>): string {
   if (collected !== undefined && collected !== null) return 'Spent: nothing, because no request was sent.';
   const tokens = actual.inputTokens + actual.outputTokens;
   const again = actual.retries === 0 ? '' : `, ${formatCount(actual.retries)} of them retries`;

@@ -8,6 +8,7 @@ import {
   type ReportDocument,
   type ReportFact,
   type ReportPair,
+  type ReportSection,
   type ReportSide,
   type ReportTable,
   type ReportVerdict,
@@ -51,15 +52,17 @@ export async function documentToHtml(report: ReportDocument, draw: DrawChart = d
 <p class="source"><bdi>${plainText(report.subject)}</bdi></p>`,
     main: markup`${report.verdict !== undefined && verdictBox(report.verdict)}
 ${drawn.problem !== undefined && markup`<p class="note">${drawn.problem}</p>`}
-${sections.map(
-  ({ title, blocks }, index) =>
-    markup`<section aria-labelledby="part-${index + 1}">
-<h2 id="part-${index + 1}"><bdi>${plainText(title)}</bdi></h2>
-${blocks.map((block) => markup`${blockToHtml(block, drawn)}\n`)}</section>
-`,
-)}`,
+${sections.map((section, index) => sectionToHtml(section, index, drawn))}`,
     footer: madeSection(report),
   });
+}
+
+function sectionToHtml({ title, blocks, isFolded = false }: ReportSection, index: number, drawn: Drawn): Html {
+  const heading = markup`<h2 id="part-${index + 1}"><bdi>${plainText(title)}</bdi></h2>`;
+  const content = blocks.map((block) => markup`${blockToHtml(block, drawn)}\n`);
+  return markup`<section aria-labelledby="part-${index + 1}">
+${isFolded ? markup`<details><summary>${heading}</summary>\n${content}</details>` : markup`${heading}\n${content}`}</section>
+`;
 }
 
 /** Renders the section on how a report was made: names and values, and the command that creates the report again. */

@@ -72,6 +72,8 @@ export interface ReportColumn {
 export interface ReportSection {
   readonly title: string;
   readonly blocks: readonly ReportBlock[];
+  /** Whether a page shows only the title until the reader opens the section. Other formats show the blocks. */
+  readonly isFolded?: boolean | undefined;
 }
 
 /** The verdict at the top of a report. */

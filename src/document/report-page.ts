@@ -18,6 +18,12 @@ h1, h2, h3 { line-height: 1.25; margin: 0; overflow-wrap: anywhere; text-wrap: b
 h1 { font-size: 2rem; letter-spacing: -.015em; }
 h2 { font-size: 1.5rem; margin-top: 3rem; padding-bottom: .4rem; border-bottom: 2px solid var(--ink); }
 h3 { font-size: 1.2rem; margin-top: 2rem; }
+summary { cursor: pointer; display: flex; align-items: baseline; gap: .6rem; margin-top: 3rem; padding-bottom: .4rem;
+  border-bottom: 2px solid var(--ink); }
+summary::before { content: "\\25b8"; }
+details[open] > summary::before { content: "\\25be"; }
+summary::-webkit-details-marker { display: none; }
+summary h2 { margin: 0; padding: 0; border: 0; }
 p, ul { margin: .75rem 0; max-width: 44rem; overflow-wrap: anywhere; }
 ul { padding-left: 1.25rem; }
 main > section > ul > li + li { margin-top: .5rem; }

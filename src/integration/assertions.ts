@@ -21,10 +21,11 @@ export function isHigherBetter(metric: string): boolean {
 
 /**
  * Returns whether a metric is an excess: the distance between answers minus the noise. A negative excess is not a
- * difference between groups, so the gate compares the value and not its absolute value.
+ * difference between groups, so the gate compares the value and not its absolute value. The same holds for the
+ * difference of two sizes, which is below 0 if a gap became smaller.
  */
 function isExcess(metric: string): boolean {
-  return metric.endsWith('_excess');
+  return /_(?:excess|size)$/.test(metric);
 }
 
 export { COMPARATORS, type Comparator } from '../metrics/threshold-range.ts';
@@ -54,6 +55,11 @@ export interface JudgedMetric
     Partial<Pick<MetricResult, 'missing' | 'compat' | 'bounds'>> {
   /** The name of the result in the message, if several results have the same metric. */
   readonly key?: string | undefined;
+  /**
+   * Whether the result is the difference of the metric between two models or prompts. If a higher value of the metric is
+   * better, the gate then compares the value and not its absolute value.
+   */
+  readonly isDifference?: boolean | undefined;
 }
 
 const HOLDS: Readonly<Record<Comparator, (value: number, threshold: number) => boolean>> = {
@@ -116,7 +122,8 @@ export function judge(
       message: `FAIL: ${name} is undefined (${reason}).`,
     };
   }
-  const { value, ci } = given === undefined && !isExcess(result.metric) ? sizeOf(result, isRatio) : result;
+  const isSigned = isExcess(result.metric) || (result.isDifference === true && isHigherBetter(result.metric));
+  const { value, ci } = given === undefined && !isSigned ? sizeOf(result, isRatio) : result;
   const isWithin = HOLDS[used](value, threshold);
   const passed = isWithin && !(strictMissing && unevenlyMissing);
   const straddles = ci !== null && ci[0] <= threshold && threshold <= ci[1];
@@ -183,8 +190,13 @@ export function joinVerdicts(verdicts: readonly Verdict[]): Verdict {
  * Returns the range of possible values. The range is for absolute values, unless a comparator is given or the metric is
  * an excess.
  */
-function gateRange({ metric, compat }: JudgedMetric, bySize: boolean): ValueRange {
+function gateRange({ metric, compat, isDifference }: JudgedMetric, bySize: boolean): ValueRange {
   const ofAnswers = llmMetricRange(metric);
+  if (isDifference === true) {
+    // A measure without an upper bound, such as a number of words, has differences of any size.
+    const width = ofAnswers === undefined ? Infinity : ofAnswers.high - ofAnswers.low;
+    return { low: bySize && !isExcess(metric) && !isHigherBetter(metric) ? 0 : -width, high: width };
+  }
   if (ofAnswers === undefined) return rangeOfName(metric, { isSize: bySize, compat });
   const { low, high } = ofAnswers;
   return bySize && !isExcess(metric) ? { low: Math.max(0, low), high: Math.max(Math.abs(low), high) } : ofAnswers;

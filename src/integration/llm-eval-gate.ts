@@ -2,9 +2,12 @@ import { FairnessAssertionError, ValueError } from '../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames, suggestNames } from '../internal/arguments.ts';
 import { listOf } from '../internal/values.ts';
 import { type LlmEvalVerdict, type LlmMetricVerdict, NO_VERDICT } from '../llm-evals/report/report-words.ts';
+import { BASELINE } from '../llm-evals/config/check-targets.ts';
 import type { LlmEvalResult } from '../llm-evals/run/llm-eval-result.ts';
+import { type LlmTargetsResult, targetMetrics } from '../llm-evals/run/llm-targets-result.ts';
 import type { LlmMetricResult } from '../llm-evals/scoring/llm-metric-result.ts';
-import { judge, type JudgedMetric } from './assertions.ts';
+import { LlmTargetDifference } from '../llm-evals/scoring/llm-target-difference.ts';
+import { judge } from './assertions.ts';
 
 /** The metrics of an evaluation by name. */
 export type LlmMetrics = Readonly<Record<string, LlmMetricResult>>;
@@ -18,7 +21,9 @@ export interface JudgeLlmEvalOptions {
   readonly threshold?: number | Readonly<Record<string, number>> | undefined;
   /**
    * The metrics to judge. A name is a metric of one dimension (`sentiment_gap.gender`) or of every dimension
-   * (`sentiment_gap`). Several names form a list. Required if `threshold` is a number.
+   * (`sentiment_gap`). Several names form a list. Required if `threshold` is a number. With several targets, these
+   * names stand for every target; `sentiment_gap[new]` is the metric of one target, and `sentiment_gap[new-old]` the
+   * difference between two.
    */
   readonly metric?: string | readonly string[] | undefined;
   /**
@@ -56,7 +61,7 @@ export function judgeLlmEval(metrics: LlmMetrics, options: JudgeLlmEvalOptions =
   const verdicts = limits.flatMap(([name, limit]) =>
     namesOf(metrics, name).map((key): [string, LlmMetricVerdict] => [
       key,
-      verdictOn(metrics[key] as JudgedMetric, key, limit, comparator),
+      verdictOn(metrics[key] as LlmMetricResult, key, limit, comparator),
     ]),
   );
   return Object.freeze({
@@ -100,12 +105,25 @@ function limitsOf(
   );
 }
 
-/** Returns the key with this name, or all keys that consist of this name and a dimension. */
+/**
+ * Returns the names that stand for a key. The name of a metric without a target stands for the metric of each target,
+ * except the target of earlier answers, which are not judged.
+ */
+function familiesOf(key: string, metric: LlmMetricResult): string[] {
+  const target = /\[[^\]]*\]$/.exec(key)?.[0] ?? '';
+  const explicit = [key, `${metric.metric}${target}`];
+  if (metric instanceof LlmTargetDifference || target === `[${BASELINE}]`) return explicit;
+  return [...explicit, metric.metric, key.slice(0, key.length - target.length)];
+}
+
+/** Returns the key with this name, or all keys that consist of this name and a dimension or target. */
 function namesOf(metrics: LlmMetrics, name: string): string[] {
   if (Object.hasOwn(metrics, name)) return [name];
-  const named = Object.entries(metrics).flatMap(([key, { metric }]) => (metric === name ? [key] : []));
+  const named = Object.entries(metrics).flatMap(([key, metric]) =>
+    familiesOf(key, metric).includes(name) ? [key] : [],
+  );
   if (named.length > 0) return named;
-  const known = [...new Set(Object.entries(metrics).flatMap(([key, { metric }]) => [metric, key]))];
+  const known = [...new Set(Object.entries(metrics).flatMap(([key, metric]) => familiesOf(key, metric)))];
   throw new ValueError(`The metric parameter must name a metric of this evaluation. Got '${name}' instead.`, {
     context: { parameter: 'metric', value: name, known },
     suggestion: known.length === 0 ? 'This evaluation has no metrics.' : suggestNames(name, known, 'metrics'),
@@ -113,12 +131,14 @@ function namesOf(metrics: LlmMetrics, name: string): string[] {
 }
 
 function verdictOn(
-  { metric, value, ci, undefinedReason }: JudgedMetric,
+  result: LlmMetricResult,
   key: string,
   threshold: number,
   comparator: string | undefined,
 ): LlmMetricVerdict {
-  const verdict = judge({ metric, key, value, ci, undefinedReason }, threshold, comparator);
+  const { metric, value, ci, undefinedReason } = result;
+  const isDifference = result instanceof LlmTargetDifference;
+  const verdict = judge({ metric, key, value, ci, undefinedReason, isDifference }, threshold, comparator);
   return Object.freeze({
     passed: verdict.passed === true,
     status: verdict.status ?? 'undefined',
@@ -154,20 +174,20 @@ const ASSERT_LLM_FAIRNESS_OPTION_NAMES: OptionNames<AssertLlmFairnessOptions> = 
 /**
  * Throws if a judged metric of an evaluation does not meet its threshold; for tests and CI gates. The rules are the
  * same as in {@link judgeLlmEval}. The gate judges the point estimate, and passing is not proof of equal treatment.
- * @param evaluated the result of `runLlmEval`, or metrics by name
+ * @param evaluated the result of `runLlmEval` or `runLlmTargets`, or metrics by name
  * @param threshold a number for all metrics that `metric` names, or an object with a number for each metric name
  * @throws {FairnessAssertionError} if a metric fails; the error names every failed metric
  * @throws {ValueError} if a number is given without `metric`, a metric does not exist, or the comparator is unknown
  */
 export function assertLlmFairness(
-  evaluated: Pick<LlmEvalResult, 'metrics' | 'stopped'> | LlmMetrics,
+  evaluated: Pick<LlmEvalResult, 'metrics' | 'stopped'> | LlmTargetsResult | LlmMetrics,
   threshold: number | Readonly<Record<string, number>>,
   options: AssertLlmFairnessOptions = {},
 ): void {
   assertKnownOptions('assertLlmFairness', options, ASSERT_LLM_FAIRNESS_OPTION_NAMES);
   const { metric, comparator, allowUndefined = false, allowStopped = false } = options;
   const isRun = isEvaluation(evaluated);
-  const verdict = judgeLlmEval(isRun ? evaluated.metrics : evaluated, { threshold, metric, comparator });
+  const verdict = judgeLlmEval(isRun ? metricsOf(evaluated) : evaluated, { threshold, metric, comparator });
   const failed = Object.entries(verdict.metrics).filter(
     ([, { passed, status }]) => !passed && !(status === 'undefined' && allowUndefined),
   );
@@ -175,8 +195,14 @@ export function assertLlmFairness(
   if (failed.length > 0) throw failedError(failed, threshold);
 }
 
-function isEvaluation(evaluated: object): evaluated is Pick<LlmEvalResult, 'metrics' | 'stopped'> {
-  return 'metrics' in evaluated && 'stopped' in evaluated;
+type Evaluated = Pick<LlmEvalResult, 'metrics' | 'stopped'> | LlmTargetsResult;
+
+function isEvaluation(evaluated: object): evaluated is Evaluated {
+  return 'stopped' in evaluated && ('metrics' in evaluated || 'targets' in evaluated);
+}
+
+function metricsOf(evaluated: Evaluated): LlmMetrics {
+  return 'metrics' in evaluated ? evaluated.metrics : targetMetrics(evaluated);
 }
 
 type Failed = readonly (readonly [name: string, verdict: LlmMetricVerdict])[];

@@ -22,6 +22,7 @@ export * from './config/index.ts';
 export * from './dry-run/build-estimate.ts';
 export type { DryRunEstimate, DryRunPart, EstimateRange } from './dry-run/dry-run-estimate.ts';
 export * from './dry-run/dry-run-json.ts';
+export type { TargetsEstimate, TargetsEstimateJson } from './dry-run/targets-estimate.ts';
 export { estimateTokens } from './dry-run/estimate-tokens.ts';
 export { costOf, type ListedPrice, type PricedModel, priceOf } from './dry-run/model-prices.ts';
 export * from './dry-run/spending-table.ts';
@@ -33,7 +34,14 @@ export {
   LlmMetricResult,
   type LlmMetricResultJson,
   type PairComparison,
+  type UnitValue,
+  type UnitValues,
 } from './scoring/llm-metric-result.ts';
+export {
+  LlmTargetDifference,
+  type LlmTargetDifferenceFields,
+  type LlmTargetDifferenceJson,
+} from './scoring/llm-target-difference.ts';
 export * from './evaluators/refusal-rate-evaluator.ts';
 export * from './evaluators/stereotype-association-evaluator.ts';
 export * from './evaluators/toxicity-sentiment-evaluator.ts';
@@ -48,9 +56,18 @@ export * from './report/index.ts';
 export * from './run/dry-run.ts';
 export * from './run/llm-eval-result.ts';
 export type { UnreadAnswers } from './run/unread-answers.ts';
-export type { RunLimits, RunPrice, StopReason, TokenCeiling } from './scheduler/budget.ts';
+export type { BudgetAccount, RunLimits, RunPrice, StopReason, TokenCeiling } from './scheduler/budget.ts';
 export { plannedMetrics } from './run/score-run.ts';
 export { runLlmEval } from './run/run-llm-eval.ts';
+export { estimateTargets } from './run/estimate-targets.ts';
+export type { LlmTargetsResult } from './run/llm-targets-result.ts';
+export type { TargetsPlanOptions } from './run/prepare-targets.ts';
+export {
+  plannedTargetMetrics,
+  type PlannedTargetMetrics,
+  runLlmTargets,
+  type RunLlmTargetsOptions,
+} from './run/run-llm-targets.ts';
 export type { PlanOptions, RunLlmEvalOptions } from './run/run-options.ts';
 export type { RowOptions } from './rows/read-prompt-rows.ts';
 export type { SchedulerClock } from './scheduler/clock.ts';
@@ -70,6 +87,7 @@ export type {
   LLMEvalConfig,
   LLMParams,
   LLMProvider,
+  LlmTarget,
   NumberSource,
   OutcomeConfig,
   OutcomeName,

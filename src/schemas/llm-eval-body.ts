@@ -19,6 +19,7 @@ export const llmEvalRequestSchema = z
     allowSmallSamples: z.boolean().optional(),
     maxCost: z.number().min(0).optional(),
     replay: z.string().min(1).optional(),
+    baseline: z.string().min(1).optional(),
     transcriptsOut: z.string().min(1).optional(),
     minGroupSize: minGroupSize.optional(),
     withCi: z.boolean().optional(),

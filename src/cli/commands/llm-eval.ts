@@ -6,6 +6,8 @@ import type { JudgeLlmEvalOptions } from '../../integration/llm-eval-gate.ts';
 import type { ResponseCache } from '../../llm-evals/cache/response-cache.ts';
 import type { LlmEvalVerdict } from '../../llm-evals/report/index.ts';
 import type { LlmEvalResult } from '../../llm-evals/run/llm-eval-result.ts';
+import type { LlmTargetsResult } from '../../llm-evals/run/llm-targets-result.ts';
+import type { PlanOptions } from '../../llm-evals/run/run-options.ts';
 import type { LlmEvalRequest } from '../../schemas/llm-eval-body.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
@@ -42,6 +44,7 @@ export function llmEvalCommand(): Command {
 --retry-errors  with --resume: repeat the requests that failed
 --allow-code  allow the module of metrics that the configuration names to run; read it first
 --replay <path>  read the answers from this transcript file; send nothing
+--baseline <path>  compare with the answers of an earlier run in this transcript file, and report what changed
 --min-group-size <n>  minimum number of items; with fewer, a metric is undefined (default: 5)
 --allow-small-samples  compute metrics with fewer items too, with a warning
 --with-ci  add confidence intervals (default: yes)
@@ -49,7 +52,7 @@ export function llmEvalCommand(): Command {
 --ci-level <level>  confidence level of intervals (default: 0.95)
 --ci-samples <n>  bootstrap replicates for intervals without a closed form (default: 200)
 --random-state <n>  seed of random numbers in scoring (default: 42)
---metric <names>  comma-separated list of metrics for the gate: sentiment_gap for every dimension, sentiment_gap.gender for one; names are checked before anything is sent
+--metric <names>  comma-separated list of metrics for the gate: sentiment_gap for every dimension, sentiment_gap.gender for one, 'sentiment_gap_size.gender[new-old]' for the difference of two targets; names are checked before anything is sent
 --threshold <number>  threshold of the gate: exit with 1 if a metric does not satisfy it (needs --metric)
 --comparator <op>  comparison of the gate: <=, <, >= or > (default: <= of the absolute value, or of the value for an excess; >= for accuracies and ratios)
 --report-md <path>  write the report as Markdown
@@ -77,6 +80,13 @@ Examples:
   A gate for continuous integration, without an API key and without requests:
   $ evenhand llm-eval --config llm.yml --replay answers.ndjson --metric sentiment_gap --threshold 0.1 \\
       --junit results.xml
+
+  Compare the models or prompts under targets in the configuration, each with an interval on the same items:
+  $ evenhand llm-eval --config targets.yml --live --report-html comparison.html
+
+  A gate on a new prompt: fail if it makes a gap larger than in the answers of an earlier run:
+  $ evenhand llm-eval --config llm.yml --live --baseline answers.ndjson \\
+      --metric 'sentiment_gap_size.gender[current-baseline]' --threshold 0.05
 
 Requests need --live (or EVENHAND_LLM_ALLOW_LIVE=1) and a key in the environment: OPENAI_API_KEY,
 ANTHROPIC_API_KEY, or EVENHAND_LLM_API_KEY for a compatible server. Without them, answers come only from the
@@ -125,10 +135,11 @@ function withResume(call: readonly string[], { transcriptsOut, resume }: LlmEval
 }
 
 /** Returns the paths of the files that an evaluation reads. */
-function inputsOf({ config, replay }: LlmEvalRequest, given: LLMEvalConfig): string[] {
-  const { replayPath, bbqPath, benchmarks, answersPath, promptsPath } = given;
+function inputsOf({ config, replay, baseline }: LlmEvalRequest, given: LLMEvalConfig): string[] {
+  const { replayPath, bbqPath, benchmarks, answersPath, promptsPath, targets } = given;
   const files = Object.values(benchmarks ?? {}).flatMap(({ path }) => path);
-  const paths = [config, replay ?? replayPath, bbqPath, ...files, answersPath, promptsPath];
+  const own = (targets ?? []).map((target) => target.replayPath);
+  const paths = [config, replay ?? replayPath, baseline, bbqPath, ...files, answersPath, promptsPath, ...own];
   return paths.filter((path) => typeof path === 'string');
 }
 
@@ -145,40 +156,77 @@ async function assertPaths(options: LlmEvalOptions, request: LlmEvalRequest, con
 /** Throws if the cache cannot be written. Without a transcript, only the cache stores the paid answers. */
 async function assertCacheWritable(config: LLMEvalConfig, request: LlmEvalRequest): Promise<void> {
   const { liveAccess } = await import('../../llm-evals/client/access.ts');
-  if (!liveAccess(config, { live: request.live }).isAllowed) return;
+  const configs = await configsOf(config);
+  if (!configs.some((each) => liveAccess(each, { live: request.live }).isAllowed)) return;
   await (await cacheOf(config, request))?.assertWritable();
 }
 
 /** Returns the cache that stores paid answers, or undefined for a run without paid answers. */
-async function cacheOf(
-  { provider, cacheDir, answers, answersPath }: LLMEvalConfig,
-  { replay }: LlmEvalRequest,
-): Promise<ResponseCache | undefined> {
-  if (provider === 'local' || provider === 'replay' || replay !== undefined) return undefined;
+async function cacheOf(config: LLMEvalConfig, { replay }: LlmEvalRequest): Promise<ResponseCache | undefined> {
+  const { cacheDir, answers, answersPath } = config;
+  const providers = (await configsOf(config)).map(({ provider }) => provider);
+  if (replay !== undefined || providers.every((name) => name === 'local' || name === 'replay')) return undefined;
   if (answers !== null || answersPath !== null) return undefined;
   const { ResponseCache: Cache } = await import('../../llm-evals/cache/response-cache.ts');
   return new Cache({ cacheDir });
 }
 
+/** Returns the configuration of each target, or the only configuration. */
+async function configsOf(config: LLMEvalConfig): Promise<readonly LLMEvalConfig[]> {
+  if (config.targets === null) return [config];
+  const { targetConfigs } = await import('../../llm-evals/config/build-llm-eval-config.ts');
+  return Object.values(targetConfigs(config));
+}
+
+/** Returns whether a run compares several targets. */
+function isComparison({ targets }: LLMEvalConfig, { baseline }: LlmEvalRequest): boolean {
+  return targets !== null || baseline !== undefined;
+}
+
+async function printTargetsDryRun(
+  config: LLMEvalConfig,
+  request: LlmEvalRequest,
+  options: LlmEvalOptions,
+): Promise<void> {
+  const [{ estimateTargets }, { targetsDryRunDocument, targetsEstimateToJson }] = await Promise.all([
+    import('../../llm-evals/run/estimate-targets.ts'),
+    import('../../llm-evals/dry-run/targets-estimate.ts'),
+  ]);
+  const estimate = await estimateTargets(config, { ...planOf(request), baselinePath: request.baseline });
+  await printResult(options, {
+    json: () => targetsEstimateToJson(estimate),
+    text: () => targetsDryRunDocument(estimate),
+  });
+}
+
+/** Returns the options of a request that determine which requests are sent. */
+function planOf(request: LlmEvalRequest): PlanOptions {
+  const { resume, retryErrors, transcriptsOut, replay, maxCost, minGroupSize, allowSmallSamples } = request;
+  return {
+    ...{ resume, retryErrors, transcriptsOut, minGroupSize, allowSmallSamples },
+    replayPath: replay,
+    maxCostUsd: maxCost,
+  };
+}
+
 async function printDryRun(config: LLMEvalConfig, request: LlmEvalRequest, options: LlmEvalOptions): Promise<void> {
+  if (isComparison(config, request)) {
+    await printTargetsDryRun(config, request, options);
+    remarkGate(request, options);
+    return;
+  }
   const [{ estimateDryRun }, { dryRunToJson }, { dryRunDocument }] = await Promise.all([
     import('../../llm-evals/run/dry-run.ts'),
     import('../../llm-evals/dry-run/dry-run-json.ts'),
     import('../../llm-evals/dry-run/dry-run-document.ts'),
   ]);
-  const { resume, retryErrors, transcriptsOut, replay, maxCost } = request;
-  const estimate = await estimateDryRun(config, {
-    resume,
-    retryErrors,
-    transcriptsOut,
-    replayPath: replay,
-    maxCostUsd: maxCost,
-    allowCode: request.allowCode,
-    minGroupSize: request.minGroupSize,
-    allowSmallSamples: request.allowSmallSamples,
-  });
+  const estimate = await estimateDryRun(config, planOf(request));
   await printResult(options, { json: () => dryRunToJson(estimate), text: () => dryRunDocument(estimate) });
-  if (request.threshold !== undefined) remark('A dry run computes no metrics, so --threshold has no effect.', options);
+  remarkGate(request, options);
+}
+
+function remarkGate({ threshold }: LlmEvalRequest, options: LlmEvalOptions): void {
+  if (threshold !== undefined) remark('A dry run computes no metrics, so --threshold has no effect.', options);
 }
 
 async function evaluate(
@@ -204,11 +252,19 @@ async function evaluate(
 /** Checks the names of metrics before any paid request is sent. */
 async function assertMetrics(config: LLMEvalConfig, request: LlmEvalRequest): Promise<void> {
   if (request.metric === undefined) return;
-  const [{ plannedMetrics }, { judgeLlmEval }] = await Promise.all([
-    import('../../llm-evals/run/score-run.ts'),
-    import('../../integration/llm-eval-gate.ts'),
-  ]);
-  judgeLlmEval(await plannedMetrics(config, { allowCode: request.allowCode }), gateOf(request));
+  const { judgeLlmEval } = await import('../../integration/llm-eval-gate.ts');
+  const { allowCode } = request;
+  if (isComparison(config, request)) {
+    const [{ plannedTargetMetrics }, { targetMetrics }] = await Promise.all([
+      import('../../llm-evals/run/run-llm-targets.ts'),
+      import('../../llm-evals/run/llm-targets-result.ts'),
+    ]);
+    const planned = await plannedTargetMetrics(config, { baselinePath: request.baseline, allowCode });
+    judgeLlmEval(targetMetrics(planned), gateOf(request));
+    return;
+  }
+  const { plannedMetrics } = await import('../../llm-evals/run/score-run.ts');
+  judgeLlmEval(await plannedMetrics(config, { allowCode }), gateOf(request));
 }
 
 /** Returns the gate options of a request. */
@@ -221,42 +277,43 @@ async function run(
   request: LlmEvalRequest,
   options: LlmEvalOptions,
   { cache, interrupt }: { readonly cache: ResponseCache | undefined; readonly interrupt: Interrupt },
-): Promise<LlmEvalResult> {
-  const { runLlmEval } = await import('../../llm-evals/run/run-llm-eval.ts');
-  return runLlmEval(config, {
-    minGroupSize: request.minGroupSize,
+): Promise<LlmEvalResult | LlmTargetsResult> {
+  const settings = {
+    ...planOf(request),
     withCi: request.withCi,
     ciLevel: request.ciLevel,
     ciSamples: request.ciSamples,
     seed: request.randomState,
     live: request.live,
-    resume: request.resume,
-    retryErrors: request.retryErrors,
-    transcriptsOut: request.transcriptsOut,
-    replayPath: request.replay,
-    allowSmallSamples: request.allowSmallSamples,
-    maxCostUsd: request.maxCost,
-    allowCode: request.allowCode,
     cache,
     signal: interrupt.signal,
     onProgress: untilDone(progressBar(options), interrupt),
-  });
+  };
+  if (isComparison(config, request)) {
+    const { runLlmTargets } = await import('../../llm-evals/run/run-llm-targets.ts');
+    return runLlmTargets(config, { ...settings, baselinePath: request.baseline });
+  }
+  const { runLlmEval } = await import('../../llm-evals/run/run-llm-eval.ts');
+  return runLlmEval(config, settings);
 }
 
 async function report(
-  result: LlmEvalResult,
+  result: LlmEvalResult | LlmTargetsResult,
   request: LlmEvalRequest,
   options: LlmEvalOptions,
   findProvenance: FindProvenance,
 ): Promise<void> {
-  const [{ judgeLlmEval }, { describeLlmEval }, { withManifest }, reports] = await Promise.all([
-    import('../../integration/llm-eval-gate.ts'),
-    import('../llm-eval-text.ts'),
-    import('../../document/provenance.ts'),
-    import('../../llm-evals/report/index.ts'),
-  ]);
+  const [{ judgeLlmEval }, { describeLlmEval, describeLlmTargets }, { withManifest }, reports, targets] =
+    await Promise.all([
+      import('../../integration/llm-eval-gate.ts'),
+      import('../llm-eval-text.ts'),
+      import('../../document/provenance.ts'),
+      import('../../llm-evals/report/index.ts'),
+      import('../../llm-evals/run/llm-targets-result.ts'),
+    ]);
+  const isMany = targets.hasTargets(result);
   const { llmEvalDocument, llmEvalGateReport, llmEvalToJson } = reports;
-  const verdict = judgeLlmEval(result.metrics, gateOf(request));
+  const verdict = judgeLlmEval(isMany ? targets.targetMetrics(result) : result.metrics, gateOf(request));
   const provenance = await findProvenance();
   const body = withManifest(llmEvalToJson(result, { verdict }), provenance);
   const { reportMd, reportHtml, reportJson, junit } = options;
@@ -264,11 +321,26 @@ async function report(
   await writeForms(forms, { md: reportMd, html: reportHtml, json: reportJson });
   const gates = llmEvalGateReport(result, verdict);
   await writeGateReports({ ...gates, settings: { ...settingsOf(options), ...gates.settings } }, junit);
-  await printResult(options, { json: () => body, text: () => describeLlmEval(result, verdict) });
+  await printResult(options, {
+    json: () => body,
+    text: () => (isMany ? describeLlmTargets(result, verdict) : describeLlmEval(result, verdict)),
+  });
   for (const warning of result.warnings) remark(`Note: ${warning}`, options);
   remarkWritten([reportMd, reportHtml, reportJson, junit], options);
-  await track(result, verdict, options);
+  if (isMany) await trackTargets(result, options);
+  else await track(result, verdict, options);
   if (verdict.passed === false || result.stopped !== null) process.exitCode = CHECK_FAILED;
+}
+
+/** Logs a run for each target. */
+async function trackTargets({ targets }: LlmTargetsResult, options: LlmEvalOptions): Promise<void> {
+  const { mlflowExperiment, mlflowRunName = 'llm-eval' } = options;
+  if (mlflowExperiment === undefined && options.mlflowRunName === undefined) return;
+  const { trackLlmEval } = await import('../../integration/tracking/log-llm-eval-results.ts');
+  for (const [name, result] of Object.entries(targets)) {
+    const outcome = await trackLlmEval(result, { experiment: mlflowExperiment, runName: `${mlflowRunName} ${name}` });
+    await remarkTracking(outcome, options);
+  }
 }
 
 async function track(result: LlmEvalResult, verdict: LlmEvalVerdict, options: LlmEvalOptions): Promise<void> {
@@ -282,18 +354,23 @@ async function track(result: LlmEvalResult, verdict: LlmEvalVerdict, options: Ll
 /** The result and the cache of a run that ended before all answers were received. */
 interface CutShort {
   /** The result of the run; undefined if the run had no result. */
-  readonly result: LlmEvalResult | undefined;
+  readonly result: LlmEvalResult | LlmTargetsResult | undefined;
   readonly cache: ResponseCache | undefined;
 }
 
 /** Returns a message that says where the answers are stored and how to get the remaining answers. */
 function resumeSentence(
   { cacheDir }: LLMEvalConfig,
-  { transcriptsOut, config, live }: LlmEvalRequest,
+  { transcriptsOut, config, live, baseline }: LlmEvalRequest,
   { result, cache }: CutShort,
 ): string {
   if (transcriptsOut !== undefined) {
-    const command = `evenhand llm-eval${config === undefined ? '' : ` --config ${config}`}${live ? ' --live' : ''} --transcripts-out ${transcriptsOut} --resume`;
+    const options = [
+      ...(config === undefined ? [] : [`--config ${config}`]),
+      ...(live ? ['--live'] : []),
+      ...(baseline === undefined ? [] : [`--baseline ${baseline}`]),
+    ];
+    const command = ['evenhand llm-eval', ...options, `--transcripts-out ${transcriptsOut} --resume`].join(' ');
     const kept = hasAnswers(result, transcriptsOut) ? `The answers so far are kept in ${transcriptsOut}` : NO_ANSWERS;
     return `${kept}. Resume with: ${command}`;
   }
@@ -310,7 +387,10 @@ function resumeSentence(
 const NO_ANSWERS = 'No answers arrived, so none are kept';
 
 /** Returns whether the transcript contains answers. If the run has no result, any content of the file counts. */
-function hasAnswers(result: LlmEvalResult | undefined, transcriptsOut: string): boolean {
-  if (result !== undefined) return result.transcripts.some(({ text }) => text !== null);
+function hasAnswers(result: LlmEvalResult | LlmTargetsResult | undefined, transcriptsOut: string): boolean {
+  if (result !== undefined) {
+    const results = 'targets' in result ? Object.values(result.targets) : [result];
+    return results.some(({ transcripts }) => transcripts.some(({ text }) => text !== null));
+  }
   return (statSync(transcriptsOut, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }

@@ -66,8 +66,26 @@ function bbqMetricFields(
     ciMethod: shown === null ? null : 'jackknife over templates',
     ...(isTested && interval?.ci ? { standardError: interval.standardError, degrees: clusters.length - 1 } : {}),
     undefinedReason,
+    units: undefinedReason === null ? pseudoValues(readings, score, value) : null,
     warnings: undefinedReason === null ? warningsOf(items, clusters.length, interval, settings) : [],
   };
+}
+
+/** Computes the jackknife pseudo-value of each template; null if a score without one of the templates is undefined. */
+function pseudoValues(
+  readings: readonly BbqReading[],
+  score: BbqMeasure['score'],
+  value: number,
+): LlmMetricFields['units'] {
+  const scored = readings.filter(({ row }) => row !== null);
+  const clusters = groupBy(scored, ({ cluster }) => cluster);
+  const [total, n] = [tallyRows(rowsOf(scored)), clusters.size];
+  const values = Array.from(clusters, ([unit, those]) => {
+    const without = score(addTally(total, tallyRows(rowsOf(those)), -1));
+    return { unit, item: unit, value: n * value - (n - 1) * without };
+  });
+  const isKnown = n > 1 && values.every(({ value: each }) => Number.isFinite(each));
+  return isKnown ? { measure: 'score', kind: 'jackknife', values, step: null } : null;
 }
 
 /** Counts the answers to the items of each template. */

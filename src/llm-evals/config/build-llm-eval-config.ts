@@ -8,6 +8,7 @@ import {
   type LLMEvalConfig,
   type LLMEvalDocument,
   type LLMProvider,
+  type LlmTarget,
   OUTCOME_NAMES,
   type OutcomeConfig,
   type OutcomeName,
@@ -26,7 +27,7 @@ export function buildLlmEvalConfig(fields: Partial<LLMEvalDocument>): LLMEvalCon
     model: document.model ?? DEFAULT_MODELS[document.provider] ?? '',
     baseUrl: document.base_url?.replace(/\/+$/, '') ?? null,
     systemPrompt: document.system_prompt ?? null,
-    evaluators: document.evaluators ?? evaluatorsFor(document),
+    evaluators: document.evaluators ?? evaluatorsFor(mergeTarget(document, document.targets?.[0])),
     promptTemplates: document.prompt_templates ?? {},
     counterfactual: document.counterfactual === undefined ? null : buildCounterfactual(document.counterfactual),
     outcome: buildOutcome(document.outcome ?? {}),
@@ -53,6 +54,63 @@ export function buildLlmEvalConfig(fields: Partial<LLMEvalDocument>): LLMEvalCon
     benchmarks: document.benchmarks === undefined ? null : buildBenchmarks(document.benchmarks),
     prices: buildPrices(document.prices ?? {}),
     allowSmallSamples: document.allow_small_samples,
+    targets: document.targets?.map(buildTarget) ?? null,
+  });
+}
+
+/** A target, as written in a file. */
+export type TargetDocument = NonNullable<LLMEvalDocument['targets']>[number];
+
+/**
+ * Returns the fields of a configuration with those of a target, which take precedence. A target with another provider
+ * does not inherit the model, the address and the file of answers, because they belong to the provider.
+ */
+export function mergeTarget<Fields extends Partial<LLMEvalDocument>>(
+  { targets: _, ...fields }: Fields,
+  target: TargetDocument | undefined,
+): Omit<Fields, 'targets'> {
+  if (target === undefined) return fields;
+  const { name: __, template, ...own } = target;
+  const isOther = own.provider !== undefined && own.provider !== fields.provider;
+  const section = fields.counterfactual;
+  return {
+    ...fields,
+    ...(isOther ? { model: undefined, base_url: undefined, replay_path: undefined } : {}),
+    ...own,
+    ...(template === undefined || section === undefined ? {} : { counterfactual: { ...section, template } }),
+  };
+}
+
+function buildTarget({ name, template, ...target }: TargetDocument): LlmTarget {
+  const { provider, model, base_url: baseUrl, system_prompt: systemPrompt, params } = target;
+  const { prompt_templates: promptTemplates, replay_path: replayPath } = target;
+  const fields = {
+    ...{ provider, model, baseUrl: baseUrl?.replace(/\/+$/, ''), replayPath, systemPrompt },
+    params: params === undefined ? undefined : structuredClone(params),
+    promptTemplates,
+    template: template === undefined ? undefined : [template].flat(),
+  };
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return { name, ...Object.fromEntries(given) };
+}
+
+/** Returns the configuration of each target, by name. The returned configurations have no targets. */
+export function targetConfigs(config: LLMEvalConfig): Record<string, LLMEvalConfig> {
+  return Object.fromEntries((config.targets ?? []).map((target) => [target.name, targetConfig(config, target)]));
+}
+
+function targetConfig(config: LLMEvalConfig, { name: _, template, ...target }: LlmTarget): LLMEvalConfig {
+  const { counterfactual, provider: usual } = config;
+  const provider = target.provider ?? usual;
+  const isOther = provider !== usual;
+  const inherited = isOther ? { model: DEFAULT_MODELS[provider] ?? '', baseUrl: null, replayPath: null } : {};
+  return freezeDeep({
+    ...config,
+    ...inherited,
+    ...(target as Partial<LLMEvalConfig>),
+    provider,
+    counterfactual: counterfactual && { ...counterfactual, template: template ?? counterfactual.template },
+    targets: null,
   });
 }
 

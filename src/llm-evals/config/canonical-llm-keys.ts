@@ -10,6 +10,7 @@ import {
   OUTCOME_KEYS,
   PRICE_KEYS,
   RUBRIC_KEYS,
+  TARGET_KEYS,
 } from '../../schemas/llm-eval/llm-eval-document.ts';
 
 /** The aliases and wording for configurations of language model evaluations. */
@@ -31,6 +32,7 @@ export const PARSED_NAMES: ReadonlyMap<string, string> = new Map([['timeout_mill
 export function canonicalLlmDocument(value: unknown, renaming: Renaming): unknown {
   const none = new Map<string, never>();
   const prices = renameEach((price, path) => renameKeys(price, path, PRICE_KEYS, none, renaming), renaming);
+  const targets = renameEach((target, path) => renameKeys(target, path, TARGET_KEYS, none, renaming), renaming);
   const inner = new Map<string, Rename>([
     [
       'counterfactual',
@@ -41,6 +43,7 @@ export function canonicalLlmDocument(value: unknown, renaming: Renaming): unknow
     ['outcome', renameOutcomes(renaming)],
     ['judge', (section, path) => renameKeys(section, path, JUDGE_KEYS, none, renaming)],
     ['benchmarks', (section, path) => renameKeys(section, path, BENCHMARK_NAMES, none, renaming)],
+    ['targets', targets],
   ]);
   return renameKeys(value, [], Object.keys(LLM_EVAL_FIELDS), inner, renaming);
 }

@@ -149,6 +149,15 @@ function checkOrder(entries: readonly Entry[], index: number, path: KeyPath): Pa
     : [];
 }
 
+/** Checks that the judge of several targets is named. Without a name, it would be the model of the run. */
+export function checkJudgeOfTargets({ judge, outcome = {} }: Fields): PathProblem[] {
+  const isJudged =
+    judge !== undefined ||
+    OUTCOME_NAMES.some((name) => [outcome[name] ?? []].flat().some((entry) => entry.judge !== undefined));
+  if (!isJudged || judge?.model !== undefined || judge?.provider === 'local') return [];
+  return [problemAt(['judge', 'model'], 'is missing; several targets need the same judge', 'Name the model.', 'key')];
+}
+
 function checkJudge({ judge, outcome = {}, provider = 'local' }: Fields): PathProblem[] {
   if (judge === undefined) return [];
   const isUsed =

@@ -55,7 +55,9 @@ function plain(key: string | number | undefined): string {
 }
 
 function isSecretName(path: KeyPath): boolean {
-  return (path.length === 1 || !OWN_NAMES.has(plain(path[0]))) && SECRET_KEY.test(plain(path.at(-1)));
+  // A target has the keys of a configuration.
+  const keys = plain(path[0]) === 'targets' ? path.slice(2) : path;
+  return (keys.length <= 1 || !OWN_NAMES.has(plain(keys[0]))) && SECRET_KEY.test(plain(path.at(-1)));
 }
 
 function problem(path: KeyPath, at: 'key' | 'value', message: string): SecretProblem {

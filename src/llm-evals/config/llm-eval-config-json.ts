@@ -16,12 +16,13 @@ import { describePairs, planCounterfactual } from '../plan/counterfactual/index.
  * ```
  */
 export function llmEvalConfigToJson(config: LLMEvalConfig): Record<string, unknown> {
-  const { counterfactual, outcome, judge, prices } = config;
+  const { counterfactual, outcome, judge, prices, targets } = config;
   const record = {
     ...config,
     counterfactual: counterfactual && counterfactualToJson(counterfactual),
     outcome: Object.keys(outcome).length === 0 ? null : outcomeToJson(outcome),
     judge: judge && Object.fromEntries(Object.entries(snakeFields(judge)).filter(([, value]) => value !== null)),
+    targets: targets && targets.map((target) => snakeFields(target)),
     prices: Object.fromEntries(Object.entries(prices).map(([model, price]) => [model, snakeFields(price)])),
   };
   const given = Object.entries(record).filter(([, value]) => value !== null);

@@ -16,7 +16,8 @@ import { LLM_EVAL_FIELDS, type LLMEvalConfig, type LLMEvalDocument } from '../..
 import { NAME } from '../plan/counterfactual/parse-template.ts';
 import { buildLlmEvalConfig, DEFAULT_MODELS, hasMaterial, ROW_FIELDS } from './build-llm-eval-config.ts';
 import { canonicalLlmDocument, LLM_EVAL_DIALECT, PARSED_NAMES } from './canonical-llm-keys.ts';
-import { checkOutcome } from './check-outcome.ts';
+import { checkJudgeOfTargets, checkOutcome } from './check-outcome.ts';
+import { checkTargets } from './check-targets.ts';
 import { checkTemplates, checkUse } from './check-templates.ts';
 import { concealedPath, findSecrets } from './find-secrets.ts';
 
@@ -189,6 +190,18 @@ const NEEDS: Readonly<Record<string, string>> = {
   benchmarks: "needs the section 'benchmarks'",
 };
 
+/** Checks that the fields are consistent with each other, for each target if there are targets. */
+function checkConsistency(fields: Fields, document: Mapping): PathProblem[] {
+  const { targets } = fields;
+  if (!('targets' in document)) return checkAcross(fields, document);
+  // If a target is invalid, the settings of the targets are not known.
+  if (targets === undefined) return [];
+  return [
+    ...checkTargets(fields, targets, (merged) => checkAcross(merged, { ...document, ...merged })),
+    ...checkJudgeOfTargets(fields),
+  ];
+}
+
 /**
  * Checks that the fields are consistent with each other.
  * @param document all fields of the configuration, including invalid fields
@@ -323,7 +336,7 @@ export function readLlmEvalConfig(source: LlmConfigSource): LLMEvalConfig {
   if (!isMapping(own)) throw problemsError([notMapping(own, start, file, LLM_EVAL_DIALECT)], LLM_EVAL_DIALECT);
   const root = replaceKeys(own, places, source.replaced);
   const { fields, faults: problems } = readFields(root, wordingOf(root, places), FIELDS);
-  const all = [...renamed, ...problems, ...checkAcross(fields, root)];
+  const all = [...renamed, ...problems, ...checkConsistency(fields, root)];
   if (all.length === 0) return buildLlmEvalConfig(fields);
   const positioned = all.map((problem) => positionProblem(problem, root, places, file));
   throw problemsError(positioned, LLM_EVAL_DIALECT);

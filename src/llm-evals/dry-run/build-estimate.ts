@@ -39,7 +39,7 @@ interface PlannedTotals {
 const USUAL_SECONDS = 2;
 
 /** Describes the limits that would stop a run early, with one sentence for each limit. */
-function limitSentences(limits: RunLimits, totals: PlannedTotals): readonly string[] {
+export function limitSentences(limits: RunLimits, totals: PlannedTotals): readonly string[] {
   if (totals.requests === 0) return Object.freeze([]);
   const sentences = [
     requestsSentence(limits.maxRequestsPerRun ?? Infinity, totals.requests),
@@ -129,7 +129,7 @@ function timesRange(answer: EstimateRange, count: number): EstimateRange {
 }
 
 /** Adds ranges: the low, the expected and the ceiling values separately. */
-function sumRanges(ranges: readonly EstimateRange[]): EstimateRange {
+export function sumRanges(ranges: readonly EstimateRange[]): EstimateRange {
   const sum = (end: keyof EstimateRange): number => ranges.reduce((total, range) => total + range[end], 0);
   return Object.freeze({ low: sum('low'), expected: sum('expected'), ceiling: sum('ceiling') });
 }
@@ -261,6 +261,7 @@ function costRange(price: ListedPrice | null, inputTokens: number, output: Estim
   return low === null || expected === null || ceiling === null ? null : Object.freeze({ low, expected, ceiling });
 }
 
-function digestOf(text: string): string {
+/** Returns the SHA-256 of a text, in hexadecimal digits. */
+export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

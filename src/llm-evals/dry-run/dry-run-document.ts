@@ -100,7 +100,8 @@ function priceSentence({ price, model }: DryRunFields): string {
   return `Price per million tokens: ${rates}, as of ${price.asOf} (${price.source}). Retries cost extra.`;
 }
 
-function judgeBlocks(judge: DryRunFields['judge']): ReportBlock[] {
+/** Describes the requests to the judge. */
+export function judgeBlocks(judge: DryRunFields['judge']): ReportBlock[] {
   if (judge === null) return [];
   const { model, requestCount, grades, comparisons, controls, estimatedCostUsd: cost } = judge;
   const parts = [
@@ -116,7 +117,8 @@ function judgeBlocks(judge: DryRunFields['judge']): ReportBlock[] {
   return [{ kind: 'paragraph', text }];
 }
 
-function limitBlocks(limits: readonly string[]): ReportBlock[] {
+/** Lists the limits that would stop a run. */
+export function limitBlocks(limits: readonly string[]): ReportBlock[] {
   return limits.length === 0
     ? [{ kind: 'paragraph', text: 'No limit of the configuration stops the run early.' }]
     : [{ kind: 'list', items: limits }];

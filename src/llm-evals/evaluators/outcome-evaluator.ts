@@ -14,7 +14,6 @@ import {
   dimensionAnswers,
   distinctAnswers,
   isAnswered,
-  unitMeans,
 } from '../scoring/dimension-answers.ts';
 import { labelDistance } from '../scoring/distribution-gap.ts';
 import { largestPair } from '../scoring/largest-pair.ts';
@@ -200,17 +199,17 @@ function preferenceGap(answers: DimensionAnswers, settings: ScoreSettings): LlmM
     evaluator: OUTCOME_EVALUATOR,
     answers,
     compare: (first, second, level) => {
-      const both = answers.items.flatMap(({ unit, byGroup }) => {
+      const both = answers.items.flatMap(({ item, unit, byGroup }) => {
         const values = (byGroup.get(first) ?? []).flatMap((answer) =>
           (byGroup.get(second) ?? []).flatMap(({ key }) => numberOf(answer, preferenceName(key)) ?? []),
         );
-        return values.length === 0 ? [] : [{ unit, value: meanOf(values), count: values.length }];
+        return values.length === 0 ? [] : [{ item, unit, value: meanOf(values), count: values.length }];
       });
-      const units = unitMeans(both, ({ value }) => value);
-      const undefinedReason = units.length === 0 ? 'the judge compared no answers' : tooFew(units.length, settings);
-      if (undefinedReason !== null) return { n: units.length, undefinedReason };
-      const perUnit = sumOf(both.map(({ count }) => count)) / units.length;
-      return gapOfUnits(units, perUnit, { isRate: true, level, settings });
+      const n = new Set(both.map(({ unit }) => unit)).size;
+      const undefinedReason = n === 0 ? 'the judge compared no answers' : tooFew(n, settings);
+      if (undefinedReason !== null) return { n, undefinedReason };
+      const perUnit = sumOf(both.map(({ count }) => count)) / n;
+      return gapOfUnits(both, perUnit, { isRate: true, level, settings });
     },
     ciMethod: 'paired adjusted Wald (Bonett-Price) over items',
     pValueMethod: 'sign-flip permutation over items',

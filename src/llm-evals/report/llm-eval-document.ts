@@ -3,10 +3,10 @@ import type {
   ReportBlock,
   ReportDocument,
   ReportPair,
+  ReportSection,
   ReportVerdict,
 } from '../../document/report-document.ts';
 import { cutItems, labelText, listed, SHOWN_LETTERS } from '../../document/report-text.ts';
-import { assertKnownOptions } from '../../internal/arguments.ts';
 import { groupBy } from '../../internal/values.ts';
 import { VERSION } from '../../internal/version.ts';
 import type { Transcript } from '../client/transcript.ts';
@@ -19,15 +19,7 @@ import { exclusionBlocks } from './exclusion-section.ts';
 import { ALPHA, findingOf, testedP } from './finding.ts';
 import { judgeBlocks } from './judge-section.ts';
 import { findingBlocks } from './metric-tables.ts';
-import {
-  answeredBy,
-  LLM_EVAL_REPORT_OPTION_NAMES,
-  type LlmEvalReportOptions,
-  type LlmEvalVerdict,
-  metricTitle,
-  NO_VERDICT,
-  tableOf,
-} from './report-words.ts';
+import { answeredBy, type LlmEvalVerdict, metricTitle, tableOf } from './report-words.ts';
 import { counted, formatCount } from '../../internal/format.ts';
 import { costText, spendingBlocks, STOP_WORDS } from './spending-section.ts';
 
@@ -229,7 +221,7 @@ const COLLECTED_LIMIT =
   'The results cover only these answers. The run cannot check how they were produced or selected, or whether the prompts of an item differ in more than the compared value.';
 
 /** The limits of the method. A report states them in words, because its numbers do not show them. */
-const METHOD_LIMITS: readonly string[] = [
+export const METHOD_LIMITS: readonly string[] = [
   'Answers to the same prompt differ by chance. The column "Without an effect" shows the distribution of the metric under chance alone: its mean and its 95th percentile. For a gap, it is the distribution of the absolute value. If it is unknown, a value may be only noise.',
   '"Not shown" is not proof that there is no effect. The column "Minimum detectable difference (80% power)" is the difference that data of this size find with probability 0.8. A smaller difference can exist undetected.',
   'p-values are adjusted for all tests of this run. The tests of the control are adjusted separately. The p-values are not adjusted for other runs, for prompts tried before, or for metrics chosen after seeing the results.',
@@ -245,37 +237,40 @@ function limitsOf({ collected }: LlmEvalResult): readonly string[] {
   return METHOD_LIMITS.map((limit) => (limit === MODEL_LIMIT ? COLLECTED_LIMIT : limit));
 }
 
-/**
- * Builds the report document of an evaluation: the verdict, the findings and their significance, each dimension,
- * excluded answers, answers side by side, spending, the configuration of the run, and the limits of the method.
- */
-export function llmEvalDocument(result: LlmEvalResult, options: LlmEvalReportOptions = {}): ReportDocument {
-  assertKnownOptions('llmEvalDocument', options, LLM_EVAL_REPORT_OPTION_NAMES);
-  const metrics = Object.values(result.metrics);
-  const { controlDimension } = result.config.counterfactual ?? {};
+/** Builds the report document of the evaluation of one model. */
+export function evaluationDocument(result: LlmEvalResult, verdict: LlmEvalVerdict): ReportDocument {
   return {
     title: 'Language model evaluation',
     subject: subjectOf(result),
-    verdict: verdictBox(result, options.verdict ?? NO_VERDICT),
+    verdict: verdictBox(result, verdict),
     sections: [
-      {
-        title: 'Findings',
-        blocks: [
-          ...findingBlocks(metrics),
-          ...dimensionPictures(metrics, controlDimension),
-          ...warningBlocks(result.warnings),
-        ],
-      },
-      ...dimensionSections(metrics, controlDimension),
-      { title: 'Excluded answers', blocks: exclusionBlocks(result) },
-      { title: 'Judge', blocks: judgeBlocks(result) },
-      { title: 'Answers side by side', blocks: pairBlocks(result) },
+      ...evaluationSections(result),
       { title: 'Spending', blocks: spendingBlocks(result) },
       { title: 'Configuration', blocks: askedBlocks(result) },
       { title: 'Limits', blocks: [{ kind: 'list', items: limitsOf(result) }] },
     ],
     made: madeOf(result),
   };
+}
+
+/** Builds the sections of the results of an evaluation: the findings, each dimension, and the answers. */
+export function evaluationSections(result: LlmEvalResult): ReportSection[] {
+  const metrics = Object.values(result.metrics);
+  const { controlDimension } = result.config.counterfactual ?? {};
+  return [
+    {
+      title: 'Findings',
+      blocks: [
+        ...findingBlocks(metrics),
+        ...dimensionPictures(metrics, controlDimension),
+        ...warningBlocks(result.warnings),
+      ],
+    },
+    ...dimensionSections(metrics, controlDimension),
+    { title: 'Excluded answers', blocks: exclusionBlocks(result) },
+    { title: 'Judge', blocks: judgeBlocks(result) },
+    { title: 'Answers side by side', blocks: pairBlocks(result) },
+  ];
 }
 
 function subjectOf(result: LlmEvalResult): string {
@@ -289,9 +284,17 @@ function subjectOf(result: LlmEvalResult): string {
  * Returns the verdict of an evaluation: the messages of the gate, the reason why the run ended early, and the main
  * findings.
  */
-export function verdictBox(result: LlmEvalResult, { passed, threshold, metrics }: LlmEvalVerdict): ReportVerdict {
-  const sentences = [...stopSentence(result), ...Object.values(metrics).map(({ message }) => message)];
-  const summary = summarySentence(result);
+export function verdictBox(result: LlmEvalResult, verdict: LlmEvalVerdict): ReportVerdict {
+  return verdictOf(verdict, stopSentence(result), summarySentence(result));
+}
+
+/** Returns the verdict box of a report: why the run ended early, the messages of the gate, and the main findings. */
+export function verdictOf(
+  { passed, threshold, metrics }: LlmEvalVerdict,
+  ended: readonly string[],
+  summary: string,
+): ReportVerdict {
+  const sentences = [...ended, ...Object.values(metrics).map(({ message }) => message)];
   if (passed === null) {
     return {
       kind: 'none',

@@ -1,7 +1,8 @@
 import { documentToHtml, type DrawChart } from '../../document/document-to-html.ts';
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
-import { llmEvalDocument } from './llm-eval-document.ts';
+import type { LlmTargetsResult } from '../run/llm-targets-result.ts';
+import { llmEvalDocument } from './llm-eval-report.ts';
 import { LLM_EVAL_REPORT_OPTION_NAMES, type LlmEvalReportOptions } from './report-words.ts';
 
 /** Options of {@link llmEvalToHtml}. */
@@ -22,7 +23,10 @@ const LLM_EVAL_HTML_OPTION_NAMES: OptionNames<LlmEvalHtmlOptions> = { ...LLM_EVA
  *
  * If echarts is not installed, the page has tables instead of charts, and a note states this.
  */
-export async function llmEvalToHtml(result: LlmEvalResult, options: LlmEvalHtmlOptions = {}): Promise<string> {
+export async function llmEvalToHtml(
+  result: LlmEvalResult | LlmTargetsResult,
+  options: LlmEvalHtmlOptions = {},
+): Promise<string> {
   assertKnownOptions('llmEvalToHtml', options, LLM_EVAL_HTML_OPTION_NAMES);
   const { draw, ...reportOptions } = options;
   return documentToHtml(llmEvalDocument(result, reportOptions), draw);

@@ -6,6 +6,7 @@ import type { AnswerRecord } from '../client/transcript.ts';
 import type { DryRunEstimate } from '../dry-run/dry-run-estimate.ts';
 import { readTranscripts } from '../transcript/read-transcripts.ts';
 import { prepareRun } from './prepare-run.ts';
+import { assertNoTargets } from './run-llm-eval.ts';
 import { PLAN_OPTION_NAMES, type PlanOptions } from './run-options.ts';
 
 /**
@@ -34,12 +35,13 @@ import { PLAN_OPTION_NAMES, type PlanOptions } from './run-options.ts';
  */
 export async function estimateDryRun(config: LLMEvalConfig, options: PlanOptions = {}): Promise<DryRunEstimate> {
   assertKnownOptions('estimateDryRun', options, PLAN_OPTION_NAMES);
+  assertNoTargets('estimateDryRun', config);
   const { estimate } = await prepareRun(config, options, await readResumed(options));
   return estimate;
 }
 
 /** Reads the transcript of the run to resume, without changing the file. */
-async function readResumed({ transcriptsOut, resume }: PlanOptions): Promise<readonly AnswerRecord[]> {
+export async function readResumed({ transcriptsOut, resume }: PlanOptions): Promise<readonly AnswerRecord[]> {
   const isThere = transcriptsOut !== undefined && resume === true && existsSync(transcriptsOut);
   return isThere && statSync(transcriptsOut).size > 0 ? readTranscripts(transcriptsOut) : [];
 }

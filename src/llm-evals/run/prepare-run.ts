@@ -109,6 +109,20 @@ function noFloor(dimension: string, { counterfactual, repeats }: LLMEvalConfig):
   return { reason: 'there is no noise floor: each prompt is asked once', suggestion: NO_FLOOR };
 }
 
+/** How a run is prepared that is one of several. */
+export interface PrepareOptions {
+  /**
+   * The keys of requests that other runs already need. They do not count as requests of this run. The keys of this run
+   * are added.
+   */
+  readonly seen?: Set<string> | undefined;
+  /**
+   * Finds recorded answers, instead of the file that the options name. No requests are then sent.
+   * @defaultValue the answers of `replayPath`, by key or by prompt
+   */
+  readonly replayed?: AnswerSources['replayed'] | undefined;
+}
+
 /**
  * Plans a run and looks up the known answers. Sends nothing and writes nothing.
  * @param resumed the records of the transcript that the run continues
@@ -119,6 +133,7 @@ export async function prepareRun(
   given: LLMEvalConfig,
   options: PlanOptions,
   resumed: readonly AnswerRecord[],
+  { seen = new Set(), replayed }: PrepareOptions = {},
 ): Promise<PreparedRun> {
   const { maxCostUsd } = options;
   const limited = maxCostUsd === undefined ? given : Object.freeze({ ...given, maxCostUsd });
@@ -140,12 +155,13 @@ export async function prepareRun(
   const price = priceOf(config);
   assertPriced(config, price);
   const replayPath = options.replayPath ?? config.replayPath ?? undefined;
-  const isReplay = options.client === undefined && (options.replayPath !== undefined || config.provider === 'replay');
+  const isFile = options.client === undefined && (options.replayPath !== undefined || config.provider === 'replay');
+  const isReplay = isFile || (replayed ?? null) !== null;
   const cache = cacheOf(config, options, isReplay);
   const sources = {
     resumed: resumedByKey,
     retryErrors: options.retryErrors ?? false,
-    replayed: isReplay ? findsIn(await readReplay(replayPath, config)) : null,
+    replayed: replayed ?? (isFile ? findsIn(await readReplay(replayPath, config)) : null),
   };
   const known = await findKnownAnswers(plan.requests, {
     ...sources,
@@ -156,7 +172,7 @@ export async function prepareRun(
   const allowsSmall = options.allowSmallSamples ?? config.allowSmallSamples;
   const minItems = allowsSmall ? 1 : (options.minGroupSize ?? 5);
   const estimate = buildEstimate({
-    parts: planParts(plan, known),
+    parts: planParts(plan, known, seen),
     model: model.model,
     price,
     maxTokens,
@@ -255,9 +271,9 @@ function assertPriced({ maxCostUsd, model }: LLMEvalConfig, price: ListedPrice |
 /**
  * Divides the requests of the plan into parts, one part for each evaluator and template. A request that belongs to
  * several parts is counted only in the first one.
+ * @param seen the keys of requests that are counted elsewhere; the keys of the plan are added
  */
-function planParts({ prompts }: RequestPlan, { records }: KnownAnswers): PlannedPart[] {
-  const seen = new Set<string>();
+function planParts({ prompts }: RequestPlan, { records }: KnownAnswers, seen: Set<string>): PlannedPart[] {
   const requests = prompts.map(({ evaluator, template, key, prompt }) => {
     const isShared = seen.has(key);
     seen.add(key);
@@ -273,7 +289,7 @@ function planParts({ prompts }: RequestPlan, { records }: KnownAnswers): Planned
 }
 
 /** The sources of cached and recorded answers, in the order in which they are searched. */
-interface AnswerSources {
+export interface AnswerSources {
   /** The records of the transcript that the run continues, by key. */
   readonly resumed: ReadonlyMap<string, AnswerRecord>;
   /** Whether prompts that failed in this transcript are sent again. */

@@ -1,4 +1,4 @@
-import { CacheMissError, type ErrorCode } from '../../exceptions/index.ts';
+import { CacheMissError, ConfigValidationError, type ErrorCode } from '../../exceptions/index.ts';
 import { assertKnownOptions } from '../../internal/arguments.ts';
 import { getLogger } from '../../internal/logger.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
@@ -38,7 +38,10 @@ const SHOWN_CHARACTERS = 80;
  * @throws {ConfigValidationError} if the client cannot be created, for example because the key must not be sent to the
  * address
  */
-function chooseClient({ config, known, isReplay }: PreparedRun, options: RunLlmEvalOptions): LLMClient {
+export function chooseClient(
+  { config, known, isReplay }: PreparedRun,
+  options: Pick<RunLlmEvalOptions, 'client' | 'live'>,
+): LLMClient {
   if (options.client !== undefined) return options.client;
   const { missing } = known;
   if (missing.length === 0) return NOBODY;
@@ -150,11 +153,8 @@ function languageWarning(
  */
 export async function runLlmEval(config: LLMEvalConfig, options: RunLlmEvalOptions = {}): Promise<LlmEvalResult> {
   assertKnownOptions('runLlmEval', options, RUN_LLM_EVAL_OPTION_NAMES);
-  const settings = scoreSettings({
-    ...options,
-    allowSmallSamples: options.allowSmallSamples ?? config.allowSmallSamples,
-    controlDimension: config.counterfactual?.controlDimension,
-  });
+  assertNoTargets('runLlmEval', config);
+  const settings = settingsOf(config, options);
   const { transcriptsOut, resume = false } = options;
   const log = transcriptsOut === undefined ? null : await openTranscriptLog(transcriptsOut, { resume });
   try {
@@ -178,10 +178,32 @@ export async function runLlmEval(config: LLMEvalConfig, options: RunLlmEvalOptio
  * Warns about metrics that will be undefined. The warning is logged before the first request, so that you can still
  * change the prompts.
  */
-function warnOfUndefined({ estimate }: PreparedRun): void {
+export function warnOfUndefined({ estimate }: PreparedRun): void {
   for (const sentence of undefinedSentences(estimate.undefinedMetrics)) {
     getLogger().warn(`Always undefined: ${sentence}`);
   }
+}
+
+/** Fills in the settings of scoring. */
+export function settingsOf(config: LLMEvalConfig, options: RunLlmEvalOptions): ScoreSettings {
+  const { minGroupSize, withCi, ciLevel, ciSamples, seed } = options;
+  return scoreSettings({
+    ...{ minGroupSize, withCi, ciLevel, ciSamples, seed },
+    allowSmallSamples: options.allowSmallSamples ?? config.allowSmallSamples,
+    controlDimension: config.counterfactual?.controlDimension,
+  });
+}
+
+/** @throws {ConfigValidationError} if the configuration compares several models or prompts */
+export function assertNoTargets(caller: string, { targets }: LLMEvalConfig): void {
+  if (targets === null) return;
+  throw new ConfigValidationError(
+    `${caller} evaluates one model, but the configuration has ${String(targets.length)} targets.`,
+    {
+      context: { parameter: 'targets' },
+      suggestion: 'Call runLlmTargets, or estimateTargets for a dry run.',
+    },
+  );
 }
 
 async function sendRequests(
@@ -201,7 +223,8 @@ async function sendRequests(
   });
 }
 
-async function conclude(
+/** Scores the answers of a run and builds its result. */
+export async function conclude(
   run: PreparedRun,
   summary: RunSummary,
   transcripts: readonly Transcript[],
@@ -272,7 +295,12 @@ function otherModels({ config, known, isReplay }: PreparedRun): string[] {
 }
 
 /** Returns the part of the spending report that is known from the estimate. */
-function plannedSpending(estimate: DryRunEstimate): PlannedSpending {
+export function plannedSpending(
+  estimate: Pick<
+    DryRunEstimate,
+    'requestCount' | 'estimatedInputTokens' | 'estimatedOutputTokens' | 'estimatedCostUsd'
+  >,
+): PlannedSpending {
   return Object.freeze({
     requests: estimate.requestCount,
     inputTokens: estimate.estimatedInputTokens,
@@ -285,7 +313,10 @@ function plannedSpending(estimate: DryRunEstimate): PlannedSpending {
  * Returns the actual spending. The known answers are cached, recorded or collected. A known failure is one of an earlier
  * run; a row without a collected answer was never sent.
  */
-function actualSpending(summary: RunSummary, { known, collected }: PreparedRun): ActualSpending {
+export function actualSpending(
+  summary: RunSummary,
+  { known, collected }: Pick<PreparedRun, 'known' | 'collected'>,
+): ActualSpending {
   const cached = [...known.records.values()].filter(({ error }) => error === null).length;
   const failed = summary.failed + (collected === null ? known.records.size - cached : 0);
   return Object.freeze({ ...spendingOf(summary), cached, failed });

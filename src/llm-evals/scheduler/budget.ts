@@ -1,4 +1,5 @@
 import { invalidParameter } from '../../internal/arguments.ts';
+import { sumOf } from '../../internal/values.ts';
 import { requireInteger } from '../../stats/parameters.ts';
 import type { TokenUsage } from '../client/llm-client.ts';
 
@@ -38,6 +39,11 @@ export interface TokenCeiling {
   readonly input: number;
   /** The maximum number of tokens of the answer. */
   readonly outputCeiling: number;
+  /**
+   * The account to which the attempt is charged.
+   * @defaultValue an account with the price of the run
+   */
+  readonly account?: BudgetAccount | undefined;
 }
 
 /** The budget that a run has used. */
@@ -91,34 +97,62 @@ export function requireAmount(parameter: string, given: unknown): number {
 }
 
 /**
+ * The usage of a part of a run, such as the requests to one of several models, and the price of the part. The limits
+ * apply to all parts together.
+ */
+export class BudgetAccount {
+  readonly price: RunPrice | null;
+  sent = 0;
+  inputTokens = 0;
+  outputTokens = 0;
+  uncounted = 0;
+
+  constructor(price: RunPrice | null) {
+    this.price = price;
+  }
+
+  /** The usage so far. */
+  get spent(): SpentBudget {
+    const { sent, inputTokens, outputTokens, uncounted } = this;
+    return { sent, inputTokens, outputTokens, uncounted, costUsd: this.costOf(inputTokens, outputTokens) };
+  }
+
+  /** Returns the cost of tokens; null if the price is unknown. */
+  costOf(input: number, output: number): number | null {
+    return this.price === null ? null : (input * this.price.input + output * this.price.output) / 1e6;
+  }
+}
+
+/**
  * Counts the usage of a run, and reserves the maximum usage of attempts in flight. An attempt does not start if it
  * could exceed a limit.
  */
 export class Budget {
   readonly #limits: BudgetLimits;
-  readonly #price: RunPrice | null;
-  #requests = 0;
-  #input = 0;
-  #output = 0;
-  #reservedInput = 0;
-  #reservedOutput = 0;
+  /** The account of attempts that name no other account. */
+  readonly #own: BudgetAccount;
+  /** The accounts of attempts so far. */
+  readonly #accounts = new Set<BudgetAccount>();
+  #reserved = { input: 0, output: 0, costUsd: 0 };
   #underWay = 0;
-  #uncounted = 0;
 
   constructor(limits: BudgetLimits, price: RunPrice | null) {
     this.#limits = limits;
-    this.#price = price;
+    this.#own = new BudgetAccount(price);
   }
 
   /** The usage so far. */
   get spent(): SpentBudget {
-    const [sent, inputTokens, outputTokens] = [this.#requests, this.#input, this.#output];
+    const sum = (field: 'sent' | 'inputTokens' | 'outputTokens' | 'uncounted'): number =>
+      [...this.#accounts].reduce((total, account) => total + account[field], 0);
+    const used = this.#accounts.size === 0 ? [this.#own] : [...this.#accounts];
+    const costs = used.map(({ spent }) => spent.costUsd);
     return {
-      sent,
-      inputTokens,
-      outputTokens,
-      uncounted: this.#uncounted,
-      costUsd: this.#costOf(inputTokens, outputTokens),
+      sent: sum('sent'),
+      inputTokens: sum('inputTokens'),
+      outputTokens: sum('outputTokens'),
+      uncounted: sum('uncounted'),
+      costUsd: costs.includes(null) ? null : sumOf(costs.map((cost) => cost ?? 0)),
     };
   }
 
@@ -127,29 +161,38 @@ export class Budget {
    * @returns null if the attempt may start, `later` if it may start after other attempts have ended, or the name of the
    * limit that has been reached
    */
-  reserve({ input, outputCeiling }: TokenCeiling): StopReason | 'later' | null {
+  reserve(ceiling: TokenCeiling): StopReason | 'later' | null {
     const { requests } = this.#limits;
-    if (requests !== null && this.#requests >= requests) return 'requests';
-    const alone = this.#passedBy(input, outputCeiling);
+    const account = this.#accountOf(ceiling);
+    if (requests !== null && this.spent.sent >= requests) return 'requests';
+    const { input, outputCeiling: output } = ceiling;
+    const costUsd = account.costOf(input, output) ?? 0;
+    const alone = this.#passedBy({ input, output, costUsd });
     if (alone !== null) return alone;
-    if (this.#passedBy(input + this.#reservedInput, outputCeiling + this.#reservedOutput) !== null) return 'later';
-    this.#requests++;
+    const reserved = this.#reserved;
+    const together = {
+      input: input + reserved.input,
+      output: output + reserved.output,
+      costUsd: costUsd + reserved.costUsd,
+    };
+    if (this.#passedBy(together) !== null) return 'later';
+    account.sent++;
     this.#underWay++;
-    this.#reservedInput += input;
-    this.#reservedOutput += outputCeiling;
+    this.#reserved = together;
     return null;
   }
 
   /** Replaces the reserved usage of an attempt with the usage that the provider counted. */
   settle(ceiling: TokenCeiling, usage: TokenUsage): void {
     this.#giveBack(ceiling);
-    this.#input += usage.inputTokens;
-    this.#output += usage.outputTokens;
+    const account = this.#accountOf(ceiling);
+    account.inputTokens += usage.inputTokens;
+    account.outputTokens += usage.outputTokens;
   }
 
   /** Counts the maximum usage of an attempt that has no token count but may be charged. */
   settleUncounted(ceiling: TokenCeiling): void {
-    this.#uncounted++;
+    this.#accountOf(ceiling).uncounted++;
     this.settle(ceiling, { inputTokens: ceiling.input, outputTokens: ceiling.outputCeiling });
   }
 
@@ -161,28 +204,32 @@ export class Budget {
   /** Removes an attempt that sent nothing because the answer was cached. */
   undo(ceiling: TokenCeiling): void {
     this.#giveBack(ceiling);
-    this.#requests--;
+    this.#accountOf(ceiling).sent--;
   }
 
-  #giveBack({ input, outputCeiling }: TokenCeiling): void {
+  #accountOf({ account = this.#own }: TokenCeiling): BudgetAccount {
+    this.#accounts.add(account);
+    return account;
+  }
+
+  #giveBack(ceiling: TokenCeiling): void {
+    const { input, outputCeiling: output } = ceiling;
+    const costUsd = this.#accountOf(ceiling).costOf(input, output) ?? 0;
     const isLast = --this.#underWay === 0;
+    const { input: inputs, output: outputs, costUsd: costs } = this.#reserved;
     // Without this reset, rounding errors could block a request although no other request is in flight.
-    this.#reservedInput = isLast ? 0 : this.#reservedInput - input;
-    this.#reservedOutput = isLast ? 0 : this.#reservedOutput - outputCeiling;
+    this.#reserved = isLast
+      ? { input: 0, output: 0, costUsd: 0 }
+      : { input: inputs - input, output: outputs - output, costUsd: costs - costUsd };
   }
 
   /** Returns the name of the first limit that additional usage would exceed; null if there is none. */
-  #passedBy(input: number, output: number): 'tokens' | 'cost' | null {
-    const { tokens, costUsd } = this.#limits;
-    const inputTotal = this.#input + input;
-    const outputTotal = this.#output + output;
-    if (tokens !== null && inputTotal + outputTotal > tokens) return 'tokens';
-    if (costUsd !== null && (this.#costOf(inputTotal, outputTotal) ?? 0) > costUsd * ROUNDING) return 'cost';
+  #passedBy(more: { input: number; output: number; costUsd: number }): 'tokens' | 'cost' | null {
+    const { tokens, costUsd: most } = this.#limits;
+    const { inputTokens, outputTokens, costUsd } = this.spent;
+    if (tokens !== null && inputTokens + outputTokens + more.input + more.output > tokens) return 'tokens';
+    if (most !== null && (costUsd ?? 0) + more.costUsd > most * ROUNDING) return 'cost';
     return null;
-  }
-
-  #costOf(input: number, output: number): number | null {
-    return this.#price === null ? null : (input * this.#price.input + output * this.#price.output) / 1e6;
   }
 }
 

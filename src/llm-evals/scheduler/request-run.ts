@@ -147,7 +147,8 @@ export class RequestRun {
    * Sends a request until it is answered or has finally failed. Returns null if the run is stopped before this happens.
    */
   async #ask(request: LLMRequest): Promise<AnswerRecord | null> {
-    const { client, estimateTokens, clock, retry } = this.#settings;
+    const { clientOf, estimateTokens, clock, retry } = this.#settings;
+    const client = clientOf(request);
     const ceiling = requireCeiling(estimateTokens(request));
     const policy = new RetryPolicy(retry, this.#random);
     for (let attempts = 1; ; attempts++) {
@@ -205,7 +206,11 @@ export class RequestRun {
     const { prompt, params, repeat } = request;
     this.#counts.maxConcurrent = Math.max(this.#counts.maxConcurrent, ++this.#counts.underWay);
     try {
-      const completion = await attemptOnce(this.#settings, prompt, { params, repeat, signal: this.#cancel.signal });
+      const completion = await attemptOnce({ ...this.#settings, client: this.#settings.clientOf(request) }, prompt, {
+        params,
+        repeat,
+        signal: this.#cancel.signal,
+      });
       this.#noteAnswer(completion, ceiling);
       return { completion };
     } catch (error) {
@@ -321,8 +326,9 @@ export class RequestRun {
   }
 }
 
-function requireCeiling({ input, outputCeiling }: TokenCeiling): TokenCeiling {
+function requireCeiling({ input, outputCeiling, account }: TokenCeiling): TokenCeiling {
   return {
+    account,
     input: requireAmount('estimateTokens().input', input),
     outputCeiling: requireAmount('estimateTokens().outputCeiling', outputCeiling),
   };

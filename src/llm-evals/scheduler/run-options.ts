@@ -18,7 +18,8 @@ import { RETRY_OPTION_NAMES, type RetryOptions, type RetrySettings, toRetrySetti
 
 /** Options of {@link runRequests}. */
 export interface RunRequestsOptions extends RetryOptions {
-  readonly client: LLMClient;
+  /** The client, or a function that returns the client of a request. */
+  readonly client: LLMClient | ((request: LLMRequest) => LLMClient);
   /**
    * Estimates the maximum tokens of a request. The estimate is compared with the limits, and is counted for answers
    * without token counts.
@@ -75,8 +76,9 @@ export const RUN_REQUESTS_OPTION_NAMES: OptionNames<RunRequestsOptions> = {
 /** {@link RunRequestsOptions} with every default filled in. */
 export interface RunSettings extends Omit<
   FilledOptions<RunRequestsOptions, 'onProgress' | 'signal'>,
-  keyof RetryOptions | 'limits'
+  keyof RetryOptions | 'limits' | 'client'
 > {
+  readonly clientOf: (request: LLMRequest) => LLMClient;
   readonly limits: BudgetLimits;
   readonly retry: RetrySettings;
 }
@@ -88,13 +90,14 @@ export interface RunSettings extends Omit<
 export function toRunSettings(options: RunRequestsOptions): RunSettings {
   const { client, estimateTokens, onAnswer, onProgress, signal } = options;
   const price = options.price ?? null;
-  if (typeof (client as Partial<LLMClient> | undefined)?.complete !== 'function') {
+  const clientOf = typeof client === 'function' ? client : () => client;
+  if (typeof client !== 'function' && typeof (client as Partial<LLMClient> | undefined)?.complete !== 'function') {
     throw invalidParameter('client', 'have a method complete', typeof client);
   }
   requireFunction('estimateTokens', estimateTokens);
   requireFunction('onAnswer', onAnswer);
   return {
-    ...{ client, estimateTokens, onAnswer, onProgress, signal, price },
+    ...{ clientOf, estimateTokens, onAnswer, onProgress, signal, price },
     concurrency: requireInteger('concurrency', options.concurrency ?? 4, 1),
     timeoutMillis: requireInteger('timeoutMillis', options.timeoutMillis ?? 60_000, 1),
     limits: toBudgetLimits(options.limits ?? {}, price),

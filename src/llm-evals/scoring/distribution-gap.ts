@@ -4,7 +4,7 @@ import { distanceInterval, exchangeTest } from './answer-distance.ts';
 import type { GroupRates } from '../../metrics/index.ts';
 import type { Answered, DimensionAnswers } from './dimension-answers.ts';
 import { type ComparedPair, largestPair } from './largest-pair.ts';
-import type { LlmMetricResult } from './llm-metric-result.ts';
+import type { LlmMetricResult, UnitValue } from './llm-metric-result.ts';
 import type { AnswerFeature } from './paired-gap.ts';
 import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
 
@@ -13,6 +13,7 @@ const ROUNDING = 1e-12;
 
 /** The feature values, or the labels, of the answers in one unit, for two values of the dimension. */
 interface TwoSamples<Value extends number | string> {
+  readonly unit: string;
   readonly first: readonly Value[];
   readonly second: readonly Value[];
 }
@@ -44,7 +45,7 @@ export function distributionGap(
     answers,
     compare: (first, second, level) => {
       const samples = samplesOf(answers, first, second, (answer) => feature.of(answer));
-      return compare(samples.length, () => new ItemDistances(samples), { level, max: Infinity, settings });
+      return compare(() => new ItemDistances(samples), { samples, level, max: Infinity, settings });
     },
     ...METHODS,
     settings,
@@ -92,7 +93,7 @@ export function labelDistance(
     answers,
     compare: (first, second, level) => {
       const samples = samplesOf(answers, first, second, (answer) => label.of(answer));
-      return compare(samples.length, () => new LabelDistances(samples), { level, max: 1, settings });
+      return compare(() => new LabelDistances(samples), { samples, level, max: 1, settings });
     },
     ...METHODS,
     perGroup: Object.fromEntries(
@@ -128,20 +129,23 @@ function samplesOf<Value extends number | string>(
     );
     return a.length > 0 && b.length > 0 ? [{ unit, first: a, second: b }] : [];
   });
-  return [...groupBy(both, ({ unit }) => unit).values()].map((those) => ({
+  return [...groupBy(both, ({ unit }) => unit)].map(([unit, those]) => ({
+    unit,
     first: those.flatMap((item) => item.first),
     second: those.flatMap((item) => item.second),
   }));
 }
 
 interface Comparing {
+  readonly samples: readonly TwoSamples<number | string>[];
   readonly level: number;
   /** The maximum possible distance. */
   readonly max: number;
   readonly settings: ScoreSettings;
 }
 
-function compare(n: number, distancesOf: () => SampleDistances, { level, max, settings }: Comparing): ComparedPair {
+function compare(distancesOf: () => SampleDistances, { samples, level, max, settings }: Comparing): ComparedPair {
+  const n = samples.length;
   const undefinedReason = tooFew(n, settings);
   if (undefinedReason !== null) return { n, undefinedReason };
   const distances = distancesOf();
@@ -161,6 +165,7 @@ function compare(n: number, distancesOf: () => SampleDistances, { level, max, se
     leastPValue: minSignFlip(n),
     n,
     noiseFloor: test.nullMean,
+    units: { kind: 'jackknife', values: pseudoValues(samples, distances, value), step: null },
   };
 }
 
@@ -204,6 +209,21 @@ class LabelDistances implements SampleDistances {
       0,
     );
   }
+}
+
+/** Computes the jackknife pseudo-value of each unit. Returns an empty list for a single unit. */
+function pseudoValues(
+  samples: readonly TwoSamples<number | string>[],
+  distances: SampleDistances,
+  value: number,
+): UnitValue[] {
+  const n = samples.length;
+  if (n < 2) return [];
+  const asTheyAre = new Uint8Array(n);
+  return samples.map(({ unit }, left) => {
+    const copies = Int32Array.from({ length: n }, (_, index) => Number(index !== left));
+    return { unit, item: unit, value: n * value - (n - 1) * distances.of(copies, asTheyAre) };
+  });
 }
 
 /**
@@ -251,7 +271,7 @@ class ItemDistances implements SampleDistances {
 function intervalOf(
   distances: SampleDistances,
   items: number,
-  { level, max, settings: { ciSamples, seed } }: Comparing,
+  { level, max, settings: { ciSamples, seed } }: Omit<Comparing, 'samples'>,
 ): readonly [number, number] | null {
   const indices = Float64Array.from({ length: items }, (_, index) => index);
   const asTheyAre = new Uint8Array(items);

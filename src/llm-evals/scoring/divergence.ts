@@ -7,7 +7,7 @@ import type { Interval } from '../../stats/proportion-interval.ts';
 import { type AnswerDistance, comparedTexts } from './answer-distance.ts';
 import { type Answered, type DimensionAnswers, isInCluster, pairsOf, unitMeans } from './dimension-answers.ts';
 import { type ComparedPair, largestPair } from './largest-pair.ts';
-import type { LlmMetricResult } from './llm-metric-result.ts';
+import type { LlmMetricResult, UnitValue } from './llm-metric-result.ts';
 import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
 
 /** The inputs of one comparison: two values of a dimension, the distance function, and the settings. */
@@ -119,10 +119,12 @@ function divergenceBeyondControl(
   const units = new Map(
     answers.items.map((item) => [templateOf(item), isInCluster(item) ? item.unit : templateOf(item)]),
   );
-  const excesses = unitMeans(
-    shared.map((template) => ({ template, unit: units.get(template) ?? template })),
-    ({ template }) => (own.get(template) ?? NaN) - (noise.get(template) ?? NaN),
-  );
+  const values = shared.map((template) => ({
+    unit: units.get(template) ?? template,
+    item: template,
+    value: (own.get(template) ?? NaN) - (noise.get(template) ?? NaN),
+  }));
+  const excesses = unitMeans(values, ({ value }) => value);
   const n = excesses.length;
   const undefinedReason =
     n === 0
@@ -135,6 +137,7 @@ function divergenceBeyondControl(
     ...unitTest(excesses, paired, settings),
     n,
     noiseFloor: meanOf(shared.map((template) => noise.get(template) ?? NaN)),
+    units: { kind: 'mean', values, step: null },
   };
 }
 
@@ -211,9 +214,9 @@ function divergenceBeyondRepeats(
   { isVaried, isClustered }: RepeatedAnswers,
 ): ComparedPair {
   const { first, second, level, settings } = task;
-  const both = items.flatMap(({ unit, byGroup }) => {
+  const both = items.flatMap(({ item, unit, byGroup }) => {
     const [a, b] = [byGroup.get(first) ?? [], byGroup.get(second) ?? []];
-    return a.length >= 2 && b.length >= 2 ? [{ unit, answers: unitOf(a, b, task) }] : [];
+    return a.length >= 2 && b.length >= 2 ? [{ item, unit, answers: unitOf(a, b, task) }] : [];
   });
   const n = new Set(both.map(({ unit }) => unit)).size;
   const undefinedReason = whyNot(n, isVaried) ?? tooFew(n, settings);
@@ -222,12 +225,12 @@ function divergenceBeyondRepeats(
     both.map(({ answers }) => answers),
     { seed: settings.seed, samples: PERMUTATIONS },
   );
-  const excesses = both.map(({ unit }, index) => ({ unit, excess: divergence.excesses[index] ?? NaN }));
-  const units = unitMeans(excesses, ({ excess }) => excess);
-  const paired = pairedMean(units, { level });
-  const test = testOf(divergence);
-  const ofClusters = isClustered ? unitTest(units, paired, settings) : {};
-  return { ...estimateOf(paired, settings), ...test, ...ofClusters, n };
+  const excesses = both.map(({ item, unit }, index) => ({ item, unit, value: divergence.excesses[index] ?? NaN }));
+  const means = unitMeans(excesses, ({ value }) => value);
+  const units = { kind: 'mean', values: excesses, step: null } as const;
+  const paired = pairedMean(means, { level });
+  const ofClusters = isClustered ? unitTest(means, paired, settings) : {};
+  return { ...estimateOf(paired, settings), ...testOf(divergence), ...ofClusters, n, units };
 }
 
 function whyNot(units: number, isVaried: boolean): string | null {
@@ -265,7 +268,7 @@ function divergenceAmongNames(
   answers: DimensionAnswers,
   { first, second, distance, level, settings }: DivergenceTask,
 ): ComparedPair {
-  const [a, b] = namesOf(answers, first, second, distance);
+  const [a, b, names] = namesOf(answers, first, second, distance);
   const n = a.length;
   const undefinedReason =
     tooFew(n, settings) ?? (n < 2 ? 'one name cannot show how much answers vary by chance' : null);
@@ -275,12 +278,18 @@ function divergenceAmongNames(
   const unit: DivergenceUnit = { first: n, second: n, distances };
   const tested = excessDivergence([unit], { seed: settings.seed, samples: PERMUTATIONS });
   const value = tested.excess;
-  const standardError = n > 2 ? jackknife(unit) : NaN;
-  if (!(standardError > 0)) return { value, ...testOf(tested), n };
+  const without = n > 2 ? withoutEach(unit) : [];
+  const values = without.map((each, index): UnitValue => {
+    const name = names[index] ?? '';
+    return { unit: name, item: name, value: n * value - (n - 1) * each };
+  });
+  const known = { ...testOf(tested), n, units: { kind: 'jackknife', values, step: null } as const };
+  const standardError = jackknifeError(without);
+  if (!(standardError > 0)) return { value, ...known };
   const degrees = n - 1;
   const margin = twoSidedCritical(level, degrees) * standardError;
   const interval: Interval = [value - margin, value + margin];
-  return { ...estimateOf({ value, interval, standardError, degrees }, settings), ...testOf(tested), n };
+  return { ...estimateOf({ value, interval, standardError, degrees }, settings), ...known };
 }
 
 const NO_QUESTION = 'there is no noise floor: no two names were used in the same question (template)';
@@ -292,14 +301,14 @@ function testOf({ within: noiseFloor, pValue, nullMean, nullQuantile }: ExcessDi
 
 /**
  * Returns two lists, one for each value, with the answers about each of its names. Only names that have answers for
- * both values are included, at the same index in both lists.
+ * both values are included, at the same index in both lists. The third list contains their units.
  */
 function namesOf(
   { items }: DimensionAnswers,
   first: string,
   second: string,
   distance: AnswerDistance,
-): [NameAnswers[], NameAnswers[]] {
+): [NameAnswers[], NameAnswers[], string[]] {
   const found = [first, second].map((group) => {
     const names = new Map<string, Map<string, string[]>>();
     for (const { unit, item, byGroup } of items) {
@@ -314,7 +323,7 @@ function namesOf(
   });
   const [a = new Map<string, NameAnswers>(), b = new Map<string, NameAnswers>()] = found;
   const both = [...a.keys()].filter((unit) => b.has(unit));
-  return [both.map((unit) => a.get(unit) ?? new Map()), both.map((unit) => b.get(unit) ?? new Map())];
+  return [both.map((unit) => a.get(unit) ?? new Map()), both.map((unit) => b.get(unit) ?? new Map()), both];
 }
 
 /**
@@ -339,13 +348,10 @@ function distancesOf(names: readonly NameAnswers[], { between }: AnswerDistance)
   return distances.map((distance) => (Number.isNaN(distance) ? average : distance));
 }
 
-/**
- * Computes the standard error of the excess with a jackknife. Each replicate omits the name at one index from both
- * lists.
- */
-function jackknife({ first: n, distances }: DivergenceUnit): number {
+/** Computes the excess without each name. Each replicate omits the name at one index from both lists. */
+function withoutEach({ first: n, distances }: DivergenceUnit): number[] {
   const size = 2 * n;
-  const without = Array.from({ length: n }, (_, left) => {
+  return Array.from({ length: n }, (_, left) => {
     const kept = Array.from({ length: size }, (__, position) => position).filter((position) => position % n !== left);
     const fewer = Float64Array.from({ length: kept.length ** 2 }, (__, index) => {
       const [row, column] = [kept[Math.floor(index / kept.length)] ?? 0, kept[index % kept.length] ?? 0];
@@ -353,6 +359,12 @@ function jackknife({ first: n, distances }: DivergenceUnit): number {
     });
     return excessDivergence([{ first: n - 1, second: n - 1, distances: fewer }], { samples: 1 }).excess;
   });
+}
+
+/** Computes the standard error of a statistic with a jackknife, from its values without each unit. */
+function jackknifeError(without: readonly number[]): number {
+  const n = without.length;
+  if (n === 0) return NaN;
   const mean = meanOf(without);
   return Math.sqrt(((n - 1) / n) * without.reduce((sum, value) => sum + (value - mean) ** 2, 0));
 }

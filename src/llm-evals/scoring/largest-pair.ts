@@ -27,6 +27,8 @@ export interface PairMetric extends Pick<LlmMetricFields, 'metric' | 'evaluator'
   readonly perGroup?: LlmMetricFields['perGroup'];
   /** The number of included answers for each value of the dimension. */
   readonly nPerGroup?: LlmMetricFields['nPerGroup'];
+  /** @defaultValue null, not known */
+  readonly units?: LlmMetricFields['units'];
   /** @defaultValue the exclusions of the answers */
   readonly exclusions?: LlmMetricFields['exclusions'];
   /**
@@ -92,6 +94,7 @@ export function largestPair(given: PairMetric): LlmMetricResult {
     second: largest?.second ?? null,
     nDropped: sumOf(Object.values(exclusions)),
     pairs: pairs.map(comparisonOf),
+    units: given.units ?? null,
     warnings: [...(isControl ? [CONTROL_WARNING] : []), ...pairWarnings(largest, clearest, settings)],
     seed: settings.seed,
   });
@@ -111,8 +114,8 @@ function statisticsOf({ noiseFloor, nullMean, nullQuantile, standardError, degre
   return { noiseFloor, nullMean, nullQuantile, standardError, degrees };
 }
 
-function comparisonOf({ first, second, value, ci, pValue, n, undefinedReason }: PairComparison): PairComparison {
-  return { first, second, value, ci, pValue, n, undefinedReason };
+function comparisonOf({ first, second, value, ci, pValue, n, undefinedReason, units }: PairComparison): PairComparison {
+  return { first, second, value, ci, pValue, n, undefinedReason, ...(units === undefined ? {} : { units }) };
 }
 
 function minOf(pairs: readonly FullPair[], count: number): number | null {

@@ -2,6 +2,29 @@ import { snakeFields, type SnakeFields } from '../../internal/arguments.ts';
 import { finiteOrNull } from '../../internal/values.ts';
 import { MetricResult, type MetricResultFields, type MetricResultJson } from '../../metrics/index.ts';
 
+/** One of the values by unit behind a metric. */
+export interface UnitValue {
+  /** The independent unit. Items with the same name, or with the same template, are one unit. */
+  readonly unit: string;
+  /** The item, or the prompt of an item. Runs of the same plan have the same items. */
+  readonly item: string;
+  readonly value: number;
+  /** The prompt, if the value is of one prompt. */
+  readonly prompt?: string | undefined;
+}
+
+/** The values by unit behind a metric. With them, the metrics of two runs can be compared on the same items. */
+export interface UnitValues {
+  /**
+   * How the metric is computed from the values: `mean` for the mean of the means of units, `jackknife` for a statistic
+   * of all units, of which the values are the pseudo-values.
+   */
+  readonly kind: 'mean' | 'jackknife';
+  readonly values: readonly UnitValue[];
+  /** For rates: the smallest nonzero size that the value of a unit can have; null for other measures. */
+  readonly step: number | null;
+}
+
 /** The difference between two values of a dimension. */
 export interface PairComparison {
   /**
@@ -17,6 +40,8 @@ export interface PairComparison {
   /** The number of items that have answers for both values. */
   readonly n: number;
   readonly undefinedReason: string | null;
+  /** The differences by item; missing if they are not known. They are not part of the JSON. */
+  readonly units?: UnitValues | undefined;
 }
 
 /** The fields that a metric of a language model's answers has in addition to those of other metrics. */
@@ -56,6 +81,10 @@ export interface LlmMetricFields extends MetricResultFields {
   /** The smallest p-value that the test can return for data of this size; null if unknown. */
   readonly leastPValue: number | null;
   readonly pairs: readonly PairComparison[];
+  /**
+   * The values of the prompts, with the name of the measure; null if they are not known. They are not part of the JSON.
+   */
+  readonly units: (UnitValues & { readonly measure: string }) | null;
 }
 
 /**
@@ -88,13 +117,13 @@ export class LlmMetricResult extends MetricResult {
   }
 }
 
-type PairComparisonJson = SnakeFields<Omit<PairComparison, 'value'>> & { readonly value: number | null };
+type PairComparisonJson = SnakeFields<Omit<PairComparison, 'value' | 'units'>> & { readonly value: number | null };
 
 function pairToJson({ first, second, value, ci, pValue, n, undefinedReason }: PairComparison): PairComparisonJson {
   return snakeFields({ first, second, value: finiteOrNull(value), ci, pValue, n, undefinedReason });
 }
 
-type OwnFields = Omit<LlmMetricFields, keyof MetricResultFields | 'nullQuantile' | 'pairs'>;
+type OwnFields = Omit<LlmMetricFields, keyof MetricResultFields | 'nullQuantile' | 'pairs' | 'units'>;
 
 /** The wire format of {@link LlmMetricResult}. */
 export interface LlmMetricResultJson extends MetricResultJson, SnakeFields<OwnFields> {
@@ -123,5 +152,13 @@ const NOTHING: Omit<LlmMetricFields, 'metric' | 'evaluator' | 'value'> = {
   ...{ referenceGroup: null, agg: null, compat: null, nPerGroup: {}, perGroup: {}, perGroupCi: null, excluded: {} },
   ...{ first: null, second: null, nDropped: 0, missing: null, undefinedReason: null, warnings: [], seed: null },
   ...{ dimension: null, n: 0, exclusions: {}, adjustedPValue: null, adjustment: null, noiseFloor: null },
-  ...{ nullMean: null, nullQuantile: null, standardError: null, degrees: null, leastPValue: null, pairs: [] },
+  ...{
+    nullMean: null,
+    nullQuantile: null,
+    standardError: null,
+    degrees: null,
+    leastPValue: null,
+    pairs: [],
+    units: null,
+  },
 };

@@ -40,14 +40,16 @@ export function overallRate(
   const byPrompt = groupBy(answered, ({ prompt, details, unit = '' }) =>
     details['cluster'] === undefined ? prompt : JSON.stringify([unit, prompt]),
   );
-  const prompts = Array.from(byPrompt.values(), (answers) => ({
-    share: combine(answers.map(of)),
-    unit: answers[0]?.details['cluster'] === undefined ? null : (answers[0].unit ?? null),
-  }));
-  const isClustered = prompts.some(({ unit }) => unit !== null);
+  const prompts = Array.from(byPrompt.values(), (answers) => {
+    const { item, unit = item, group, dimension, prompt, details } = answers[0] as Answered;
+    const name = [item, dimension, group].filter((part) => part !== null).join('|');
+    const isClustered = details['cluster'] !== undefined;
+    return { unit, item: name, value: combine(answers.map(of)), prompt, answers: answers.length, isClustered };
+  });
+  const isClustered = prompts.some((each) => each.isClustered);
   const n = isClustered ? new Set(prompts.map(({ unit }) => unit)).size : prompts.length;
-  const total = sumOf(prompts.map(({ share }) => share));
-  const value = total / prompts.length;
+  const total = sumOf(prompts.map(({ value }) => value));
+  const mean = total / prompts.length;
   const what = isClustered ? ['cluster', 'clusters'] : ['prompt', 'prompts'];
   const isSmall = n < settings.minGroupSize && !settings.allowSmallSamples;
   const undefinedReason =
@@ -62,16 +64,23 @@ export function overallRate(
   return llmMetric({
     metric,
     evaluator,
-    value: isDefined ? value : NaN,
+    value: isDefined ? mean : NaN,
     undefinedReason,
     ci: hasCi
-      ? wilsonInterval(isClustered ? trials * Math.min(1, value) : Math.min(n, total), trials, settings.ciLevel)
+      ? wilsonInterval(isClustered ? trials * Math.min(1, mean) : Math.min(n, total), trials, settings.ciLevel)
       : null,
     ciLevel: hasCi ? settings.ciLevel : null,
     ciMethod: hasCi ? (isClustered ? CLUSTER_METHOD : 'wilson over prompts, of these prompts alone') : null,
     n,
     exclusions,
     nDropped: sumOf(Object.values(exclusions)),
+    units: {
+      measure: metric,
+      kind: 'mean',
+      values: prompts.map(({ unit, item, value, prompt }) => ({ unit, item, value, prompt })),
+      // A prompt that was answered m times has a rate that is a multiple of 1/m.
+      step: n === 0 ? null : 1 / meanOf(prompts.map(({ answers }) => answers)),
+    },
     seed: settings.seed,
   });
 }
@@ -83,13 +92,10 @@ const CLUSTER_METHOD = 'wilson over prompts, effective sample size of the cluste
  * variance of the mean over prompts, by Taylor linearization over clusters, corrected for the number of clusters. If no
  * two prompts differ, it is the number of clusters. With one cluster, the variance is unknown and the result is 0.
  */
-function effectiveTrials(
-  prompts: readonly { readonly share: number; readonly unit: string | null }[],
-  level: number,
-): number {
-  const mean = meanOf(prompts.map(({ share }) => share));
+function effectiveTrials(prompts: readonly { readonly value: number; readonly unit: string }[], level: number): number {
+  const mean = meanOf(prompts.map(({ value }) => value));
   const sums = [...groupBy(prompts, ({ unit }) => unit).values()].map((those) =>
-    sumOf(those.map(({ share }) => share - mean)),
+    sumOf(those.map(({ value }) => value - mean)),
   );
   const clusters = sums.length;
   if (clusters < 2) return 0;

@@ -5,7 +5,7 @@ import { pairedMean } from '../../stats/paired/paired-mean.ts';
 import { signFlipTest } from '../../stats/paired/sign-flip-test.ts';
 import { type Answered, type DimensionAnswers, unitMeans } from './dimension-answers.ts';
 import { type ComparedPair, largestPair } from './largest-pair.ts';
-import type { LlmMetricResult } from './llm-metric-result.ts';
+import type { LlmMetricResult, UnitValue } from './llm-metric-result.ts';
 import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
 
 /** A numeric feature of an answer. */
@@ -31,6 +31,7 @@ const NO_COUNTERPART = 'no counterpart';
 
 /** The values of an item's answers, for each value of the dimension. There are at least two values of the dimension. */
 interface ItemNumbers {
+  readonly item: string;
   readonly unit: string;
   readonly byGroup: ReadonlyMap<string, readonly number[]>;
 }
@@ -38,6 +39,10 @@ interface ItemNumbers {
 /** The included items, and the number of excluded answers by reason. */
 interface GatheredNumbers {
   readonly items: readonly ItemNumbers[];
+  /** The mean of the answers to each prompt, also of prompts without a counterpart. */
+  readonly prompts: readonly UnitValue[];
+  /** The mean number of answers to a prompt. */
+  readonly answersPerPrompt: number;
   readonly exclusions: Readonly<Record<string, number>>;
 }
 
@@ -66,6 +71,12 @@ export function pairedGap(
     perGroup: groupMeans(gathered, answers.groups, feature.measure),
     nPerGroup: Object.fromEntries(answers.groups.map((group) => [group, taken(group).flat().length])),
     exclusions: { ...answers.exclusions, ...gathered.exclusions },
+    units: {
+      measure: feature.measure,
+      kind: 'mean',
+      values: gathered.prompts,
+      step: feature.isRate ? 1 / gathered.answersPerPrompt : null,
+    },
     settings,
   });
 }
@@ -81,16 +92,17 @@ function compare(
   { items, exclusions }: GatheredNumbers,
   { isRate, level, settings }: Comparing,
 ): ComparedPair {
-  const both = items.flatMap(({ unit, byGroup }) => {
+  const both = items.flatMap(({ item, unit, byGroup }) => {
     const [a, b] = [byGroup.get(first), byGroup.get(second)];
-    return a === undefined || b === undefined ? [] : [{ unit, a, b }];
+    if (a === undefined || b === undefined) return [];
+    return [{ item, unit, value: meanOf(a) - meanOf(b), answers: a.length + b.length }];
   });
-  const units = unitMeans(both, ({ a, b }) => meanOf(a) - meanOf(b));
+  const units = unitMeans(both, ({ value }) => value);
   const n = units.length;
   const undefinedReason = n === 0 ? (whyNone(exclusions) ?? tooFew(n, settings)) : tooFew(n, settings);
   if (undefinedReason !== null) return { n, undefinedReason };
-  const answersOfUnit = both.reduce((sum, { a, b }) => sum + a.length + b.length, 0) / (2 * n);
-  return gapOfUnits(units, answersOfUnit, { isRate, level, settings });
+  const answersOfUnit = both.reduce((sum, { answers }) => sum + answers, 0) / (2 * n);
+  return gapOfUnits(both, answersOfUnit, { isRate, level, settings });
 }
 
 /** Lists the reasons for which answers have no value; null if all answers have one. */
@@ -101,14 +113,15 @@ function whyNone(exclusions: GatheredNumbers['exclusions']): string | null {
 }
 
 /**
- * Computes the mean of the differences of independent units, with its paired interval and its sign-flip test.
+ * Computes the mean of the differences of items over independent units, with its paired interval and its sign-flip test.
  * @param answersOfUnit the mean number of answers of a unit and a value, which the interval of a rate needs
  */
 export function gapOfUnits(
-  units: readonly number[],
+  values: readonly UnitValue[],
   answersOfUnit: number,
   { isRate, level, settings }: Comparing,
 ): ComparedPair {
+  const units = unitMeans(values, ({ value }) => value);
   const n = units.length;
   const plain = pairedMean(units, { level });
   // The mean of m answers is a multiple of 1/m. The interval adds two units, with differences of 1/m and -1/m.
@@ -123,6 +136,11 @@ export function gapOfUnits(
     pValue: signFlipTest(units, { samples: PERMUTATIONS, seed: settings.seed }),
     leastPValue: minSignFlip(n),
     n,
+    units: {
+      kind: 'mean',
+      values: values.map(({ item, unit, value }) => ({ item, unit, value })),
+      step: isRate ? 1 / answersOfUnit : null,
+    },
     ...(Number.isNaN(standardError)
       ? {}
       : { standardError, degrees: finiteOrNull(degrees), noiseFloor, nullMean: noiseFloor, nullQuantile }),
@@ -133,7 +151,8 @@ function gatherNumbers({ items }: DimensionAnswers, feature: AnswerFeature): Gat
   const lacking = new Map<string, number>();
   let alone = 0;
   const taken: ItemNumbers[] = [];
-  for (const { unit, byGroup } of items) {
+  const prompts: (UnitValue & { readonly answers: number })[] = [];
+  for (const { item, unit, byGroup } of items) {
     const numbers = new Map<string, number[]>();
     for (const [group, answers] of byGroup) {
       const those = answers.flatMap((answer) => {
@@ -143,13 +162,18 @@ function gatherNumbers({ items }: DimensionAnswers, feature: AnswerFeature): Gat
         lacking.set(reason, (lacking.get(reason) ?? 0) + 1);
         return [];
       });
-      if (those.length > 0) numbers.set(group, those);
+      if (those.length === 0) continue;
+      numbers.set(group, those);
+      const prompt = answers[0]?.prompt;
+      prompts.push({ unit, item: `${item}|${group}`, value: meanOf(those), prompt, answers: those.length });
     }
-    if (numbers.size > 1) taken.push({ unit, byGroup: numbers });
+    if (numbers.size > 1) taken.push({ item, unit, byGroup: numbers });
     else alone += [...numbers.values()].flat().length;
   }
   return {
     items: taken,
+    prompts: prompts.map(({ unit, item, value, prompt }) => ({ unit, item, value, prompt })),
+    answersPerPrompt: Math.max(1, meanOf(prompts.map(({ answers }) => answers))),
     exclusions: {
       ...Object.fromEntries(lacking),
       ...(alone > 0 ? { [NO_COUNTERPART]: alone } : {}),

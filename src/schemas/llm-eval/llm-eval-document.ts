@@ -162,6 +162,32 @@ const benchmarks = z.strictObject({
   real_toxicity_prompts: optionalField(benchmarkFiles, 'The file of RealToxicityPrompts.', 'prompts.jsonl'),
 });
 
+/** The keys of a target, in snake_case as in a file. A key replaces the key of the configuration with the same name. */
+const target = z.strictObject({
+  name: described(
+    ownName,
+    'The name of the target in results: letters, digits and _ . : / -, without spaces.',
+    'new-prompt',
+  ),
+  provider: optionalField(
+    z.enum(LLM_PROVIDERS),
+    'The provider of this target. If it differs from the provider of the configuration, the target does not use the model and the base_url of the configuration.',
+  ),
+  model: optionalField(ownName, 'The model of this target.'),
+  base_url: optionalField(filePath, 'The URL of the provider of this target.'),
+  replay_path: optionalField(filePath, 'The file of answers of this target, for the provider replay.'),
+  system_prompt: optionalField(prompt, 'The text before every prompt of this target.'),
+  params: optionalField(mapOf(z.unknown()), 'The parameters of a request of this target.'),
+  prompt_templates: optionalField(
+    mapOf(prompt),
+    'The prompts of this target, by name. Prompts with the same name are compared.',
+  ),
+  template: optionalField(
+    z.union([prompt, prompts]),
+    'The texts of this target instead of counterfactual.template. Texts at the same position are compared.',
+  ),
+});
+
 /** The keys of an evaluation's configuration, in snake_case as in a file. */
 export const LLM_EVAL_FIELDS = {
   provider: described(
@@ -279,6 +305,14 @@ export const LLM_EVAL_FIELDS = {
     z.boolean().default(false),
     'Whether metrics are also computed for groups with few answers.',
   ),
+  targets: optionalField(
+    z.array(target).min(2),
+    'Several models or prompts that are compared in one run. Each has a name and the keys in which it differs from the rest of the configuration.',
+    [
+      { name: 'old', system_prompt: 'Answer in one sentence.' },
+      { name: 'new', system_prompt: 'Answer in one sentence. Treat everybody alike.' },
+    ],
+  ),
 } as const;
 
 /** The keys of the section `counterfactual`. */
@@ -291,6 +325,8 @@ export const RUBRIC_KEYS = Object.keys(rubric.shape);
 export const JUDGE_KEYS = Object.keys(judge.shape);
 /** The names of the benchmarks. */
 export const BENCHMARK_NAMES = Object.keys(benchmarks.shape) as readonly BenchmarkName[];
+/** The keys of a target. */
+export const TARGET_KEYS = Object.keys(target.shape);
 
 /** The keys of a price. */
 export const PRICE_KEYS = Object.keys(price.shape);
@@ -402,6 +438,25 @@ export interface JudgeConfig {
 /** A row of collected answers, by column. */
 export type AnswerCells = Readonly<Record<string, string | number | boolean | null>>;
 
+/**
+ * A model or a prompt that is compared with others. Its fields replace the fields of the configuration with the same
+ * name.
+ */
+export interface LlmTarget {
+  /** The name in results. */
+  readonly name: string;
+  /** If it differs from the provider of the configuration, the target does not inherit its model and base URL. */
+  readonly provider?: LLMProvider | undefined;
+  readonly model?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly replayPath?: string | undefined;
+  readonly systemPrompt?: string | undefined;
+  readonly params?: LLMParams | undefined;
+  readonly promptTemplates?: Readonly<Record<string, string>> | undefined;
+  /** The texts that replace the `template` of `counterfactual`. */
+  readonly template?: readonly string[] | undefined;
+}
+
 /** A parsed configuration of an evaluation, with every default filled in. Frozen. */
 export interface LLMEvalConfig {
   readonly provider: LLMProvider;
@@ -462,6 +517,8 @@ export interface LLMEvalConfig {
   readonly prices: Readonly<Record<string, TokenPrice>>;
   /** Whether to include groups with few answers. */
   readonly allowSmallSamples: boolean;
+  /** The models or prompts that are compared in one run; null if the configuration has only one. */
+  readonly targets: readonly LlmTarget[] | null;
 }
 
 const fileSchema = z.strictObject(LLM_EVAL_FIELDS).meta({
@@ -475,6 +532,7 @@ const fileSchema = z.strictObject(LLM_EVAL_FIELDS).meta({
     'answers',
     'answers_path',
     'prompts_path',
+    'targets',
   ].map((name) => ({ required: [name] })),
 });
 

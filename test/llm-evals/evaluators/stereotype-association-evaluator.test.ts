@@ -29,6 +29,7 @@ const CONFIG: LLMEvalConfig = {
   promptsPath: null,
   dimensions: null,
   cluster: null,
+  targets: null,
   cacheDir: '',
   replayOnly: true,
   replayPath: null,

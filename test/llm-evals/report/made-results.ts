@@ -174,6 +174,7 @@ const MADE_CONFIG: LLMEvalConfig = {
   promptsPath: null,
   dimensions: null,
   cluster: null,
+  targets: null,
   cacheDir: '.evenhand/llm-cache',
   replayOnly: false,
   replayPath: null,
