@@ -36,6 +36,7 @@ const CONFIG: LLMEvalConfig = {
   bbqFormats: ['race'],
   prices: {},
   allowSmallSamples: false,
+  targets: null,
 };
 
 /** A transcript with the text that a function returns for its prompt, or the kind of error in a list. */

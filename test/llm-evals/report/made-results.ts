@@ -181,6 +181,7 @@ const MADE_CONFIG: LLMEvalConfig = {
   bbqFormats: ['race'],
   prices: {},
   allowSmallSamples: false,
+  targets: null,
 };
 
 const RANGE = { low: 4000, expected: 8000, ceiling: 8000 };
