@@ -262,6 +262,47 @@ describe('evenhand llm-eval', () => {
     expect(readFileSync(file, 'utf8')).to.equal(before);
   });
 
+  describe('with several targets', () => {
+    const targets = (): string =>
+      config('targets.yml', `targets:\n  - { name: a, model: stub-a }\n  - { name: b, model: stub-b }\n${PROMPTS}`);
+
+    it('plans both, writes one report, and applies a gate to a difference', async () => {
+      const dry = await run('--config', targets(), '--dry-run', '--json');
+      const plan = JSON.parse(dry.stdout) as {
+        request_count: number;
+        targets: Record<string, { request_count: number }>;
+      };
+      expect([plan.request_count, plan.targets['a']?.request_count, plan.targets['b']?.request_count]).to.deep.equal([40, 20, 20]); // prettier-ignore
+      const [md, html, junit] = ['t.md', 't.html', 't.xml'].map(pathOf) as [string, string, string];
+      const gate = ['--metric', 'length_gap_size.gender[a-b]', '--threshold', '1000'];
+      const { code, stdout, stderr } = await run(
+        ...['--config', targets(), ...gate, '--report-md', md, '--report-html', html, '--junit', junit],
+      );
+      expect([code, stderr.match(/^Wrote /gm)?.length]).to.deep.equal([0, 3]);
+      expect(stdout).to.include('PASS: length_gap_size.gender[a-b]').and.include('mean_words[a-b]');
+      expect(readFileSync(md, 'utf8')).to.include('## Metrics by target');
+      expect(readFileSync(html, 'utf8')).to.include('Target b: stub-b (local)');
+      expect(readFileSync(junit, 'utf8')).to.include('name="length_gap_size.gender[a-b]"');
+      const failed = await run('--config', targets(), ...gate, '--comparator', '>');
+      expect(failed.code).to.equal(1);
+      const misspelt = await run('--config', targets(), '--metric', 'length_gap[b-a]', '--threshold', '1');
+      expect([misspelt.code, misspelt.stderr.includes('length_gap[a-b]')]).to.deep.equal([2, true]);
+    });
+
+    it('compares with an earlier run by --baseline', async () => {
+      const answers = pathOf('earlier.ndjson');
+      const file = config('earlier.yml', `model: stub-old\n${PROMPTS}`);
+      await run('--config', file, '--transcripts-out', answers);
+      const args = ['--config', config('later.yml', `model: stub-new\n${PROMPTS}`), '--baseline', answers];
+      const { code, stdout } = await run(...args, '--json');
+      const body = JSON.parse(stdout) as { targets: object; differences: Record<string, { n: number }> };
+      expect([code, Object.keys(body.targets)]).to.deep.equal([0, ['current', 'baseline']]);
+      expect(body.differences['length_gap.gender[current-baseline]']?.n).to.equal(10);
+      const gone = await run('--config', file, '--baseline', 'absent.ndjson');
+      expect([gone.code, gone.stderr.includes('absent.ndjson')]).to.deep.equal([2, true]);
+    });
+  });
+
   it('has help with examples of a dry run, a live run, resuming, and a gate without a key', async () => {
     const { code, stdout } = await run('--help');
     expect(code).to.equal(0);

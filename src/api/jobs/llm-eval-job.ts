@@ -3,16 +3,26 @@ import path from 'node:path';
 
 import { CacheMissError, DataValidationError } from '../../exceptions/index.ts';
 import { judgeLlmEval } from '../../integration/llm-eval-gate.ts';
+import { targetConfigs } from '../../llm-evals/config/build-llm-eval-config.ts';
 import { parseLlmEvalConfig } from '../../llm-evals/config/index.ts';
 import { dryRunToJson } from '../../llm-evals/dry-run/dry-run-json.ts';
+import { targetsEstimateToJson } from '../../llm-evals/dry-run/targets-estimate.ts';
 import { llmEvalToHtml, llmEvalToJson, llmEvalToMarkdown } from '../../llm-evals/report/index.ts';
 import { estimateDryRun } from '../../llm-evals/run/dry-run.ts';
+import { estimateTargets } from '../../llm-evals/run/estimate-targets.ts';
 import type { LlmEvalResult } from '../../llm-evals/run/llm-eval-result.ts';
+import { hasTargets, type LlmTargetsResult, targetMetrics } from '../../llm-evals/run/llm-targets-result.ts';
 import { runLlmEval } from '../../llm-evals/run/run-llm-eval.ts';
+import { plannedTargetMetrics, runLlmTargets } from '../../llm-evals/run/run-llm-targets.ts';
 import type { RunLlmEvalOptions } from '../../llm-evals/run/run-options.ts';
 import { plannedMetrics } from '../../llm-evals/run/score-run.ts';
 import { type LlmEvalBody, parseLlmEvalBody } from '../../schemas/llm-eval-body.ts';
-import { LLM_EVAL_FIELDS, type LLMEvalConfig, type LLMProvider } from '../../schemas/llm-eval/llm-eval-document.ts';
+import {
+  LLM_EVAL_FIELDS,
+  type LLMEvalConfig,
+  type LLMProvider,
+  type LlmTarget,
+} from '../../schemas/llm-eval/llm-eval-document.ts';
 import { parseJson } from '../problem/parse-json.ts';
 import { fieldProblem, type ServiceProblem } from '../problem/service-problem.ts';
 import type { JobContext, JobOutcome, LlmEvalJob } from './job.ts';
@@ -45,6 +55,9 @@ const DEFAULT_CACHE = LLM_EVAL_FIELDS.cache_dir.parse(undefined);
 export async function confineLlmConfig(config: LLMEvalConfig, paths: LlmPaths): Promise<LLMEvalConfig> {
   assertAddress(config, 'base_url', paths.env);
   if (config.judge !== null) assertAddress(config.judge, 'judge/base_url', paths.env);
+  for (const [index, target] of Object.values(targetConfigs(config)).entries()) {
+    assertAddress(target, `targets/${String(index)}/base_url`, paths.env);
+  }
   if (config.metrics !== null) {
     throw refused('metrics', 'This service does not run the code of configurations.', 'Omit metrics.');
   }
@@ -61,6 +74,11 @@ export async function confineLlmConfig(config: LLMEvalConfig, paths: LlmPaths): 
   };
   const { replayPath, bbqPath, benchmarks, answersPath, promptsPath, cacheDir } = config;
   const isOwnCache = llmFolder === null && cacheDir === DEFAULT_CACHE;
+  const confined: LlmTarget[] = [];
+  for (const [index, target] of (config.targets ?? []).entries()) {
+    const own = await fileInside(`targets/${String(index)}/replay_path`, target.replayPath ?? null);
+    confined.push(own === null ? target : { ...target, replayPath: own });
+  }
   return Object.freeze({
     ...config,
     replayPath: await fileInside('replay_path', replayPath),
@@ -68,6 +86,7 @@ export async function confineLlmConfig(config: LLMEvalConfig, paths: LlmPaths): 
     answersPath: await fileInside('answers_path', answersPath),
     promptsPath: await fileInside('prompts_path', promptsPath),
     benchmarks: benchmarks && (await confineBenchmarks(benchmarks, fileInside)),
+    targets: config.targets && confined,
     cacheDir: isOwnCache ? paths.ownCache : await confine('cache_dir', cacheDir, llmFolder),
   });
 }
@@ -165,6 +184,11 @@ export async function runLlmEvalJob({ body, llmFolder }: LlmEvalJob, context: Jo
 }
 
 async function printDryRun(config: LLMEvalConfig, body: LlmEvalBody, { folder }: JobContext): Promise<JobOutcome> {
+  if (config.targets !== null) {
+    const total = await estimateTargets(config, { minGroupSize: body.min_group_size });
+    const written = await writeReports(folder, total.toMarkdown(), undefined);
+    return { body: JSON.stringify(targetsEstimateToJson(total)), files: written };
+  }
   const estimate = await estimateDryRun(config, { minGroupSize: body.min_group_size });
   const files = await writeReports(folder, estimate.toMarkdown(), undefined);
   return { body: JSON.stringify(dryRunToJson(estimate)), files };
@@ -177,7 +201,11 @@ async function evaluate(
 ): Promise<JobOutcome> {
   const judged = { metric, threshold, comparator };
   // Check the metric name before paying for answers.
-  if (metric !== undefined) judgeLlmEval(await plannedMetrics(config), judged);
+  const isMany = config.targets !== null;
+  if (metric !== undefined) {
+    const planned = isMany ? targetMetrics(await plannedTargetMetrics(config)) : await plannedMetrics(config);
+    judgeLlmEval(planned, judged);
+  }
   const result = await runOrExplain(config, {
     minGroupSize: how.min_group_size,
     withCi: how.with_ci,
@@ -188,7 +216,7 @@ async function evaluate(
     onProgress,
   });
   signal.throwIfAborted();
-  const options = { verdict: judgeLlmEval(result.metrics, judged) };
+  const options = { verdict: judgeLlmEval(hasTargets(result) ? targetMetrics(result) : result.metrics, judged) };
   const files = await writeReports(folder, llmEvalToMarkdown(result, options), await llmEvalToHtml(result, options));
   return { body: JSON.stringify(llmEvalToJson(result, options)), files };
 }
@@ -197,11 +225,15 @@ async function evaluate(
  * Runs an evaluation. A replay sends no requests. A missing answer is therefore an error in the input, not in the
  * service.
  */
-async function runOrExplain(config: LLMEvalConfig, options: RunLlmEvalOptions): Promise<LlmEvalResult> {
+async function runOrExplain(
+  config: LLMEvalConfig,
+  options: Omit<RunLlmEvalOptions, 'client'>,
+): Promise<LlmEvalResult | LlmTargetsResult> {
   try {
-    return await runLlmEval(config, options);
+    return config.targets === null ? await runLlmEval(config, options) : await runLlmTargets(config, options);
   } catch (error) {
-    if (!(error instanceof CacheMissError) || config.provider !== 'replay') throw error;
+    const providers = [config, ...Object.values(targetConfigs(config))].map(({ provider }) => provider);
+    if (!(error instanceof CacheMissError) || !providers.includes('replay')) throw error;
     const { message, context, suggestion, cause } = error;
     throw new DataValidationError(message, { context, ...(suggestion === undefined ? {} : { suggestion }), cause });
   }

@@ -90,6 +90,19 @@ export const llmMetricResultSchema = model('LlmMetricResult', "A metric of a lan
   pairs: z.array(pair),
 });
 
+/** The difference of a metric between two targets. */
+export const llmTargetDifferenceSchema = model(
+  'LlmTargetDifference',
+  'The difference of a metric between two targets.',
+  {
+    ...llmMetricResultSchema.shape,
+    targets: z.tuple([z.string(), z.string()]).describe('The value is that of the first minus that of the second.'),
+    target_values: z
+      .tuple([numberOrNull, numberOrNull])
+      .describe('The values of the two targets on the items of the comparison.'),
+  },
+);
+
 const verdict = z.strictObject({
   passed: z.boolean(),
   status: z.enum(['pass', 'fail', 'undefined']),
@@ -166,6 +179,51 @@ export const llmEvaluationSchema = model('LlmEvaluation', 'How the answers diffe
   seed: z.number().int(),
 });
 
+const stopped = z.enum(['requests', 'tokens', 'cost', 'minutes', 'cancelled']).nullable();
+
+/** The answer of `POST /llm-eval` if several targets were compared. */
+export const llmComparisonSchema = model('LlmComparison', 'How several models or prompts differ.', {
+  ...RUN_FIELDS,
+  passed: z.boolean().nullable(),
+  threshold: z.union([z.number(), z.record(z.string(), z.number())]).nullable(),
+  verdicts: z.record(z.string(), verdict),
+  targets: z
+    .record(
+      z.string(),
+      z.strictObject({
+        ...fields(z.string(), 'provider', 'model'),
+        metrics: z.record(z.string(), llmMetricResultSchema),
+        dry_run: dryRunSchema,
+        planned,
+        actual,
+        stopped,
+        warnings: notes,
+      }),
+    )
+    .describe('The evaluation of each target, by its name.'),
+  differences: z
+    .record(z.string(), llmTargetDifferenceSchema)
+    .describe('The differences by name, such as `decision_gap.gender[new-old]`.'),
+  planned,
+  actual,
+  stopped,
+  warnings: notes,
+  seed: z.number().int(),
+});
+
+/** The answer of `POST /llm-eval` with `dry_run` if several targets would be compared. */
+export const llmTargetsDryRunSchema = model('LlmTargetsDryRun', 'The requests that would be sent to several targets.', {
+  ...RUN_FIELDS,
+  request_count: DRY_RUN_FIELDS.request_count,
+  cached_count: DRY_RUN_FIELDS.cached_count,
+  estimated_input_tokens: DRY_RUN_FIELDS.estimated_input_tokens,
+  estimated_output_tokens: DRY_RUN_FIELDS.estimated_output_tokens,
+  estimated_cost_usd: DRY_RUN_FIELDS.estimated_cost_usd,
+  limits: DRY_RUN_FIELDS.limits,
+  plan_digest: DRY_RUN_FIELDS.plan_digest,
+  targets: z.record(z.string(), dryRunSchema).describe('The requests of each target, by its name.'),
+});
+
 /** The answer of `POST /llm-eval` with `dry_run`. */
 export const llmDryRunSchema = model('LlmDryRun', 'The requests that would be sent. None was sent.', {
   ...RUN_FIELDS,
@@ -173,8 +231,10 @@ export const llmDryRunSchema = model('LlmDryRun', 'The requests that would be se
 });
 
 /** The answer of `POST /llm-eval`. */
-export const llmEvalAnswerSchema = z.union([llmEvaluationSchema, llmDryRunSchema]).meta({
-  id: 'LlmEvalAnswer',
-  description:
-    'An evaluation, or with `dry_run` the requests that an evaluation would send. `passed: false` is a normal answer.',
-});
+export const llmEvalAnswerSchema = z
+  .union([llmEvaluationSchema, llmDryRunSchema, llmComparisonSchema, llmTargetsDryRunSchema])
+  .meta({
+    id: 'LlmEvalAnswer',
+    description:
+      'An evaluation, or with `dry_run` the requests that an evaluation would send; with `targets`, of several models or prompts. `passed: false` is a normal answer.',
+  });

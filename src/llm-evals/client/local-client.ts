@@ -47,10 +47,12 @@ export const CLOSINGS: readonly string[] = [
   'Others may see it differently, and with good reasons.',
 ];
 
+const DEFAULT_MODEL = 'stub';
+
 /** Options of {@link createLocalClient}. */
 export interface LocalClientOptions {
   /**
-   * The model name in the id.
+   * The model name in the id. Models with different names give different answers.
    * @defaultValue 'stub'
    */
   readonly model?: string | undefined;
@@ -59,8 +61,8 @@ export interface LocalClientOptions {
 /**
  * Creates a stub client that uses no network and no model, so that a configuration can be tested without a key. Results
  * with the stub say nothing about a model. The answers are general sentences, chosen by the SHA-256 of the prompt and
- * the repeat. The answers differ between prompts by chance, and no group has an advantage. The same prompt and repeat
- * give the same answer everywhere.
+ * the repeat. The answers differ between prompts by chance, and no group has an advantage. The same model,
+ * prompt and repeat give the same answer everywhere.
  *
  * For a question with the options (a), (b), …, the answer is one of the options. Params are ignored. The number of
  * tokens is estimated as a quarter of the number of characters.
@@ -76,14 +78,17 @@ export interface LocalClientOptions {
  * ```
  */
 export function createLocalClient(options: LocalClientOptions = {}): LLMClient {
-  const { model } = fillOptions<FilledOptions<LocalClientOptions>>('createLocalClient', options, { model: 'stub' });
+  const { model } = fillOptions<FilledOptions<LocalClientOptions>>('createLocalClient', options, {
+    model: DEFAULT_MODEL,
+  });
   const id = redactSecrets(`local:${model}`);
   return Object.freeze<LLMClient>({
     id,
     // eslint-disable-next-line @typescript-eslint/require-await -- what it throws must be a rejection
     async complete(prompt, { repeat = 0, signal } = {}) {
       refuseCancelled(id, signal);
-      const asked = `${String(repeat)}\n${prompt}`;
+      // Models with another name have other answers, so that a comparison of models can be tested.
+      const asked = `${model === DEFAULT_MODEL ? '' : `${model}\n`}${String(repeat)}\n${prompt}`;
       const text = answerTo(prompt, createHash('sha256').update(asked).digest());
       const usage = { inputTokens: Math.ceil(prompt.length / 4), outputTokens: Math.ceil(text.length / 4) };
       return Object.freeze({ text, finishReason: 'stop', usage, cached: false, latencyMillis: 0 });

@@ -29,9 +29,7 @@ export interface TargetsEstimate extends TargetsEstimateFields {
 export function targetsDryRunDocument(fields: TargetsEstimateFields): ReportDocument {
   const { requestCount, cachedCount, targets, limits, planDigest } = fields;
   const rows = Object.entries(targets).map(([name, estimate]) => [name, estimate.model, ...cells(estimate)]);
-  const undefinedMetrics = Object.entries(targets).flatMap(([name, estimate]) =>
-    undefinedSentences(estimate.undefinedMetrics).map((sentence) => `${name}: ${sentence}`),
-  );
+  const undefinedMetrics = undefinedByTarget(targets);
   const sent = requestCount === 1 ? '1 request would be sent' : `${countText(requestCount)} requests would be sent`;
   const known = cachedCount === 1 ? '1 answer is known' : `${countText(cachedCount)} answers are known`;
   return {
@@ -65,6 +63,18 @@ export function targetsDryRunDocument(fields: TargetsEstimateFields): ReportDocu
     ],
     made: [['Digest of the plan', `${planDigest} (SHA-256 of the requests to be sent)`]],
   };
+}
+
+/** Lists the metrics that are undefined for any answers. Names the targets if the metrics are defined for others. */
+function undefinedByTarget(targets: TargetsEstimateFields['targets']): string[] {
+  const names = new Map<string, string[]>();
+  for (const [name, { undefinedMetrics }] of Object.entries(targets)) {
+    for (const sentence of undefinedSentences(undefinedMetrics)) {
+      names.set(sentence, [...(names.get(sentence) ?? []), name]);
+    }
+  }
+  const isOfAll = (those: readonly string[]): boolean => those.length === Object.keys(targets).length;
+  return Array.from(names, ([sentence, those]) => (isOfAll(those) ? sentence : `${those.join(', ')}: ${sentence}`));
 }
 
 function cells(estimate: Omit<TargetsEstimateFields, 'targets' | 'limits' | 'planDigest'>): string[] {

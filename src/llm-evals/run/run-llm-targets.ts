@@ -142,8 +142,9 @@ async function askTargets(
     const fresh = new Map([...run.known.records].filter(([key]) => !written.has(key)));
     await keepers.get(name)?.keepKnown(fresh.values());
     for (const key of fresh.keys()) written.add(key);
-    if (run.known.missing.length > 0) warnOfUndefined(run);
   }
+  const [first] = targets.filter(({ run }) => run.known.missing.length > 0);
+  if (first !== undefined) warnOfUndefined(first.run);
   const { requests, owners } = inTurn(targets);
   const runs = new Map(targets.map(({ name, run }) => [name, run]));
   const tokens = new Map(targets.map(({ name, run }) => [name, requestTokens(run.config.systemPrompt)]));
@@ -151,7 +152,8 @@ async function askTargets(
   const { concurrency, timeoutMillis, maxRequestsPerRun, maxTokensPerRun, maxMinutes } = config;
   const summary = await runRequests(requests, {
     ...{ ...retry, concurrency, timeoutMillis, signal, onProgress, seed },
-    client: (request) => clients.get(ownerOf(request)) as LLMClient,
+    client: [...clients.values()][0] as LLMClient,
+    clientOf: (request) => clients.get(ownerOf(request)) as LLMClient,
     price: targets.find(({ run }) => run.price !== null)?.run.price ?? null,
     limits: { requests: maxRequestsPerRun, tokens: maxTokensPerRun, costUsd: maxCostUsd, minutes: maxMinutes },
     estimateTokens: (request) => ({

@@ -18,8 +18,12 @@ import { RETRY_OPTION_NAMES, type RetryOptions, type RetrySettings, toRetrySetti
 
 /** Options of {@link runRequests}. */
 export interface RunRequestsOptions extends RetryOptions {
-  /** The client, or a function that returns the client of a request. */
-  readonly client: LLMClient | ((request: LLMRequest) => LLMClient);
+  readonly client: LLMClient;
+  /**
+   * Returns the client of a request, if the requests are for several models.
+   * @defaultValue `client` for every request
+   */
+  readonly clientOf?: ((request: LLMRequest) => LLMClient) | undefined;
   /**
    * Estimates the maximum tokens of a request. The estimate is compared with the limits, and is counted for answers
    * without token counts.
@@ -61,6 +65,7 @@ export interface RunRequestsOptions extends RetryOptions {
 export const RUN_REQUESTS_OPTION_NAMES: OptionNames<RunRequestsOptions> = {
   ...RETRY_OPTION_NAMES,
   client: true,
+  clientOf: true,
   estimateTokens: true,
   onAnswer: true,
   concurrency: true,
@@ -76,7 +81,7 @@ export const RUN_REQUESTS_OPTION_NAMES: OptionNames<RunRequestsOptions> = {
 /** {@link RunRequestsOptions} with every default filled in. */
 export interface RunSettings extends Omit<
   FilledOptions<RunRequestsOptions, 'onProgress' | 'signal'>,
-  keyof RetryOptions | 'limits' | 'client'
+  keyof RetryOptions | 'limits' | 'client' | 'clientOf'
 > {
   readonly clientOf: (request: LLMRequest) => LLMClient;
   readonly limits: BudgetLimits;
@@ -90,8 +95,8 @@ export interface RunSettings extends Omit<
 export function toRunSettings(options: RunRequestsOptions): RunSettings {
   const { client, estimateTokens, onAnswer, onProgress, signal } = options;
   const price = options.price ?? null;
-  const clientOf = typeof client === 'function' ? client : () => client;
-  if (typeof client !== 'function' && typeof (client as Partial<LLMClient> | undefined)?.complete !== 'function') {
+  const { clientOf = () => client } = options;
+  if (typeof (client as Partial<LLMClient> | undefined)?.complete !== 'function') {
     throw invalidParameter('client', 'have a method complete', typeof client);
   }
   requireFunction('estimateTokens', estimateTokens);

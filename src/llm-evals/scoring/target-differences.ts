@@ -26,6 +26,8 @@ const RESAMPLES = 1999;
 /** The measures that are compared over all prompts, although a run has no metric for them. */
 const OVERALL_MEASURES = ['mean_sentiment', 'mean_words', 'yes_rate'];
 
+const NO_VALUE = 'the answers of a target have no value of this measure';
+
 /** Two targets that are compared, and how. */
 interface Comparison {
   readonly targets: readonly [first: string, second: string];
@@ -109,7 +111,8 @@ function measureDifference(
   if (one === undefined) return [];
   const [first, second] = [pooled(own.map(([metric]) => metric)), pooled(own.map(([, metric]) => metric))];
   const given = { metric: measure, evaluator: one.evaluator, dimension: null };
-  return [unpairedDifference(given, [first, second], comparison)];
+  const reason = first === undefined || second === undefined ? NO_VALUE : null;
+  return [unpairedDifference(given, [first, second], comparison, { reason, values: [NaN, NaN] })];
 }
 
 /** Joins the values of prompts of several dimensions. */

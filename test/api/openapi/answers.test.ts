@@ -23,6 +23,7 @@ const RUN = {
 const VALIDATE = ['validate', '--csv', 'wages.csv', '--y-pred', 'wage_above_median', '--sensitive', 'gender'];
 const WAGES = ['--config', path.join(projectRoot, 'config/cps-wages.yml'), '--csv', 'wages.csv'];
 const LLM_EVAL = ['llm-eval', '--config', path.join(projectRoot, 'config/llm-eval.yml')];
+const LLM_TARGETS = ['llm-eval', '--config', path.join(projectRoot, 'config/llm-targets.yml')];
 const MODELS = {
   ValidationAnswer: validationAnswerSchema,
   PipelineAnswer: pipelineAnswerSchema,
@@ -84,6 +85,8 @@ const CASES: Readonly<Record<string, Case>> = {
     args: [...LLM_EVAL, '--metric', 'sentiment_gap,refusal_gap.gender', '--threshold', '0.2'],
   },
   'a dry run': { model: 'LlmEvalAnswer', args: [...LLM_EVAL, '--dry-run'] },
+  'a comparison of two models': { model: 'LlmEvalAnswer', args: LLM_TARGETS },
+  'a dry run of two models': { model: 'LlmEvalAnswer', args: [...LLM_TARGETS, '--dry-run'] },
 };
 
 /** Three rows for each of 200 people. */

@@ -46,6 +46,7 @@ const CONFIG: LLMEvalConfig = {
   benchmarks: null,
   prices: {},
   allowSmallSamples: false,
+  targets: null,
 };
 
 /** A transcript with the text that a function returns for its prompt, or the kind of error in a list. */

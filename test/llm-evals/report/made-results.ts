@@ -191,6 +191,7 @@ const MADE_CONFIG: LLMEvalConfig = {
   benchmarks: null,
   prices: {},
   allowSmallSamples: false,
+  targets: null,
 };
 
 const RANGE = { low: 4000, expected: 8000, ceiling: 8000 };
