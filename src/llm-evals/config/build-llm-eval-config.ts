@@ -1,4 +1,4 @@
-import { freezeDeep } from '../../internal/values.ts';
+import { freezeDeep, withoutUndefined } from '../../internal/values.ts';
 import {
   type CounterfactualConfig,
   EVALUATOR_NAMES,
@@ -7,6 +7,7 @@ import {
   type LLMEvalDocument,
   type LLMProvider,
 } from '../../schemas/llm-eval/llm-eval-document.ts';
+import { sourcePools } from '../plan/names/source-pools.ts';
 
 /** The default models of providers that do not require one. */
 export const DEFAULT_MODELS: Readonly<Partial<Record<LLMProvider, string>>> = { local: 'stub', replay: 'replay' };
@@ -42,17 +43,28 @@ export function buildLlmEvalConfig(fields: Partial<LLMEvalDocument>): LLMEvalCon
 }
 
 /** Builds the section `counterfactual`. Omitted parts are empty. */
-export function buildCounterfactual(section: NonNullable<LLMEvalDocument['counterfactual']>): CounterfactualConfig {
-  const { template = [], dimensions, defaults = {}, name_pools: namePools = {} } = section;
-  const { control_dimension: controlDimension } = section;
+export function buildCounterfactual(section: CounterfactualSection): CounterfactualConfig {
+  const { template = [], dimensions, defaults = {}, intersections, language, pronouns } = section;
+  const { control_dimension: controlDimension, name_source: nameSource, max_names: maxNames } = section;
   return {
     template: typeof template === 'string' ? [template] : template,
     dimensions,
     defaults,
-    namePools,
-    ...(controlDimension === undefined ? {} : { controlDimension }),
+    namePools: poolsOf(section),
+    ...withoutUndefined({ nameSource, maxNames, intersections, language, pronouns, controlDimension }),
   };
 }
+
+/** The section `counterfactual` of a configuration, as written in a file. */
+export type CounterfactualSection = NonNullable<LLMEvalDocument['counterfactual']>;
+
+/** Returns the name pools of a section: its own, or those of its published list. */
+export function poolsOf({ dimensions, name_pools: own = {}, name_source: source }: CounterfactualSection): Pools {
+  const found = source === undefined ? undefined : sourcePools(source, dimensions);
+  return found !== undefined && 'pools' in found ? found.pools : own;
+}
+
+type Pools = CounterfactualConfig['namePools'];
 
 /** Returns whether the configuration contains prompts that the evaluator can use. */
 export function hasMaterial(evaluator: EvaluatorName, fields: Partial<LLMEvalDocument>): boolean {

@@ -23,8 +23,26 @@
 export function estimateTokens(text: string): number {
   const rates = ACCENTED.test(text) ? ACCENTED_WORD : PLAIN_WORD;
   let tokens = 0;
-  for (const [piece] of text.matchAll(PIECES)) tokens += tokensOf(piece, rates);
+  const known = rates === ACCENTED_WORD ? knownAccented : knownPlain;
+  for (const [piece] of text.matchAll(PIECES)) tokens += knownTokens(piece, rates, known);
   return Math.ceil(tokens);
+}
+
+/** The tokens of pieces. The prompts of a plan consist of the same words. */
+const knownPlain = new Map<string, number>();
+const knownAccented = new Map<string, number>();
+
+/** The maximum number of known pieces. They are forgotten when there are more. */
+const MAX_KNOWN = 10_000;
+
+function knownTokens(piece: string, rates: WordRate, known: Map<string, number>): number {
+  const found = known.get(piece);
+  if (found !== undefined) return found;
+  if (known.size >= MAX_KNOWN) known.clear();
+  const tokens = tokensOf(piece, rates);
+  // A long piece would keep much memory, and does not occur again.
+  if (piece.length <= 40) known.set(piece, tokens);
+  return tokens;
 }
 
 /** The number of letters that the first token of a word covers, and the rate for each further letter. */

@@ -10,6 +10,7 @@ import type { DryRunEstimate, UndefinedMetric } from '../dry-run/dry-run-estimat
 import { type ListedPrice, priceOf } from '../dry-run/model-prices.ts';
 import { createEvaluators, planPrompts } from '../evaluators/create-evaluators.ts';
 import { lintPairs } from '../plan/counterfactual/lint-pairs.ts';
+import { pronounConfig } from '../plan/counterfactual/pronouns.ts';
 import {
   type LLMRequest,
   maxTokenCount,
@@ -118,7 +119,7 @@ export async function prepareRun(
   const config = maxCostUsd === undefined ? given : Object.freeze({ ...given, maxCostUsd });
   const evaluators = createEvaluators(config.evaluators, options.evaluators);
   const prompts = planPrompts(evaluators, config);
-  lintPairs(prompts);
+  lintPairs(prompts, pronounConfig(config));
   const params = requestParams(config);
   const model = modelIdentity(config, options);
   const plan = planRequests(prompts, model, params);

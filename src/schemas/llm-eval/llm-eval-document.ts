@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { described, optionalField } from '../fields.ts';
 import { fileJsonSchema, ownName, recordOf } from '../pipeline/values.ts';
-import { FILLED, NO_CONTROLS } from '../text-values.ts';
+import { FILLED, NO_CONTROLS, ONE_LINE } from '../text-values.ts';
 
 /** The names of providers. */
 const LLM_PROVIDERS = ['openai', 'anthropic', 'compatible', 'local', 'replay'] as const;
@@ -12,6 +12,12 @@ export const EVALUATOR_NAMES = ['counterfactual', 'refusal', 'toxicity_sentiment
 
 /** The names of the BBQ formats. */
 const BBQ_FORMATS = ['race', 'arc', 'qonly'] as const;
+
+/** The languages whose pronouns are known. */
+const PROMPT_LANGUAGES = ['en', 'de', 'fr', 'es'] as const;
+
+/** The published lists of names. */
+const NAME_SOURCES = ['bertrand_mullainathan_2004', 'bloomberg_2024'] as const;
 
 const prompt = z.string().regex(FILLED);
 const prompts = z.array(prompt).min(1);
@@ -47,7 +53,27 @@ const counterfactual = z.strictObject({
   ),
   name_pools: optionalField(
     mapOf(z.array(ownName).min(1)),
-    'First names for {name}, by the values of one dimension. Names at the same position are compared. The smallest pool determines the number of names.',
+    "Names for {name}, by the values of one dimension ('woman') or by the combined values of several dimensions ('woman, Black'). Names at the same position are compared. The smallest pool determines the number of names.",
+  ),
+  name_source: optionalField(
+    z.enum(NAME_SOURCES),
+    'A published list of names by gender and origin, instead of name_pools.',
+  ),
+  max_names: optionalField(limit, 'The maximum number of names of each pool that are used. Default: all.'),
+  intersections: optionalField(
+    z.array(z.array(ownName).min(2)).min(1),
+    'Lists of dimensions whose combined values are also compared with each other. The dimensions of combined name pools are compared without being listed.',
+    [['gender', 'origin']],
+  ),
+  language: optionalField(
+    z.enum(PROMPT_LANGUAGES),
+    'The language of the templates. It determines the pronouns. Default: en.',
+    'de',
+  ),
+  pronouns: optionalField(
+    mapOf(mapOf(z.string().regex(ONE_LINE))),
+    'Pronouns and other words of a value by form, for placeholders such as {gender.subject}. They take precedence over the pronouns of the language.',
+    { 'nonbinary person': { subject: 'xe', object: 'xem', possessive: 'xyr' } },
   ),
   control_dimension: optionalField(
     ownName,
@@ -144,6 +170,12 @@ export type EvaluatorName = 'counterfactual' | 'refusal' | 'toxicity_sentiment' 
 /** The format of BBQ's questions: question first, context first, or without context. */
 export type BbqFormat = 'race' | 'arc' | 'qonly';
 
+/** A language whose pronouns are known. */
+export type PromptLanguage = (typeof PROMPT_LANGUAGES)[number];
+
+/** A published list of names. */
+export type NameSource = (typeof NAME_SOURCES)[number];
+
 /** The parameters of a request, named as in the provider's API; `max_tokens` works for every provider. */
 export type LLMParams = Readonly<Record<string, unknown>>;
 
@@ -168,8 +200,30 @@ export interface CounterfactualConfig {
    * The value that a dimension keeps while another is varied. A dimension without a default is crossed with the other.
    */
   readonly defaults: Readonly<Record<string, string>>;
-  /** First names that represent a value, for `{name}`. */
+  /**
+   * Names that represent a value, for `{name}`. A key is a value of one dimension, or the values of several dimensions
+   * separated by commas, such as `woman, Black`.
+   */
   readonly namePools: Readonly<Record<string, readonly string[]>>;
+  /** The published list that the names are from. */
+  readonly nameSource?: NameSource | undefined;
+  /**
+   * The maximum number of names of each pool that are used.
+   * @defaultValue all names
+   */
+  readonly maxNames?: number | undefined;
+  /**
+   * Lists of dimensions whose combined values are compared with each other, besides the values of each dimension.
+   * @defaultValue the dimensions of the name pools, if the keys combine several dimensions
+   */
+  readonly intersections?: readonly (readonly string[])[] | undefined;
+  /** @defaultValue en */
+  readonly language?: PromptLanguage | undefined;
+  /**
+   * Pronouns and other words of a value, by form. They take precedence over the pronouns of the language.
+   * @defaultValue none
+   */
+  readonly pronouns?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined;
   /**
    * A dimension that should not affect the answers (for example, days of the week). The divergence of this dimension is
    * the noise floor.

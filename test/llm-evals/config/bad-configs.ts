@@ -522,7 +522,7 @@ export const BAD: readonly BadConfig[] = [
     '4:3',
     'counterfactual.name_pools',
     'counterfactual.name_pools: must use the values of a single dimension; its keys are values of gender and race',
-    'Keep the values of one dimension. To vary both, combine them in one dimension, such as person: [Black woman, white man].',
+    "Keep the values of one dimension. To vary several, combine their values in every key, such as 'woman, black'.",
   ),
   // Templates
   bad(
@@ -547,7 +547,7 @@ export const BAD: readonly BadConfig[] = [
     '2:13',
     'counterfactual.template',
     "counterfactual.template: {race.object} needs pronouns, but no pronouns are known for 'Asian'",
-    'Use {race}, or values such as woman, man and nonbinary person.',
+    'Use {race}, values such as woman, man and nonbinary person, or declare the form: pronouns: { Asian: { object: … } }.',
   ),
   bad(
     'a name without pools',
