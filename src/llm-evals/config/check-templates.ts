@@ -69,10 +69,11 @@ function checkNames({ counterfactual, prompt_templates: named = {} }: Fields): P
   });
 }
 
-/** Checks that every dimension is used in a template, and that there are not too many prompts. */
+/**
+ * Checks that every dimension is used in a template, and that there are not too many prompts. The templates must be
+ * valid: an invalid template may contain a misspelled dimension.
+ */
 export function checkUse(fields: Fields): PathProblem[] {
-  // An invalid template may contain a misspelled dimension, so unused dimensions are not reported yet.
-  if (checkTemplates(fields).length > 0) return [];
   const source = sourceOf(fields);
   const layouts = layoutsOf(source);
   const used = new Set(layouts.map(({ dimension }) => dimension));

@@ -275,14 +275,16 @@ const NEEDS: Readonly<Record<string, string>> = {
 function checkAcross(fields: Fields, document: Mapping): PathProblem[] {
   const isReadable = MATERIAL.every((name) => !(name in document) || fields[name] !== undefined);
   const section = checkCounterfactual(fields.counterfactual);
+  const templates = isReadable ? checkTemplates(fields) : [];
   return [
     ...checkProvider(fields),
     ...checkParams(fields.params),
     ...checkRepeated(fields.evaluators, 'evaluators'),
     ...checkRepeated(fields.bbq_formats, 'bbq_formats'),
     ...section,
-    ...(isReadable ? [...checkTemplates(fields), ...checkMaterial(fields)] : []),
-    ...(isReadable && section.length === 0 ? checkUse(fields) : []),
+    ...templates,
+    ...(isReadable ? checkMaterial(fields) : []),
+    ...(isReadable && section.length === 0 && templates.length === 0 ? checkUse(fields) : []),
   ];
 }
 

@@ -117,6 +117,22 @@ const WORDS: Readonly<Record<Exclude<PromptLanguage, 'en'>, { readonly she: RegE
  * @returns undefined if no pronouns are known, or if two words of the value have different pronouns
  */
 export function pronounsOf(value: string, language: PromptLanguage = 'en'): PronounName | undefined {
+  const key = `${language} ${value}`;
+  const found = knownPronouns.get(key);
+  if (found !== undefined) return found ?? undefined;
+  if (knownPronouns.size >= MAX_KNOWN) knownPronouns.clear();
+  const name = readPronouns(value, language);
+  knownPronouns.set(key, name ?? null);
+  return name;
+}
+
+/** The pronouns of values; null for values without pronouns. A plan asks for the same values very often. */
+const knownPronouns = new Map<string, PronounName | null>();
+
+/** The maximum number of known values. They are forgotten when there are more. */
+const MAX_KNOWN = 10_000;
+
+function readPronouns(value: string, language: PromptLanguage): PronounName | undefined {
   const words = value.toLowerCase().match(/[\p{L}-]+/gu) ?? [];
   const has = (pattern: RegExp): boolean => words.some((word) => pattern.test(word));
   const own = language === 'en' ? undefined : WORDS[language];

@@ -53,9 +53,17 @@ export function templateName(index: number): string {
   return `template-${String(index + 1)}`;
 }
 
-/** Lists one layout for each pair of a template and a dimension that the template uses. */
+/** Lists one layout for each pair of a template and a contrast that the template can vary. */
 export function layoutsOf(source: TemplateSource): TemplateLayout[] {
-  return namedTemplates(source).flatMap(([name, text]) => layoutsOfTemplate(name, text, source.counterfactual));
+  const { counterfactual } = source;
+  const contrasts = counterfactual && { ...counterfactual, names: namePoolsOf(counterfactual), crossed: intersectionsOf(counterfactual) }; // prettier-ignore
+  return namedTemplates(source).flatMap(([name, text]) => layoutsOfTemplate(name, text, contrasts));
+}
+
+/** The section `counterfactual`, with the names of its groups and its intersections. */
+interface Contrasts extends CounterfactualConfig {
+  readonly names: NamePools | null;
+  readonly crossed: readonly (readonly string[])[];
 }
 
 /** Returns the number of different prompts of a layout. */
@@ -77,7 +85,7 @@ export function intersectionKey(dimensions: readonly string[]): string {
  * Lists the intersections of a configuration: those of its list, and the dimensions of the name pools if these combine
  * several dimensions. The dimensions of each are in the order of the configuration.
  */
-export function intersectionsOf(counterfactual: CounterfactualConfig): string[][] {
+function intersectionsOf(counterfactual: CounterfactualConfig): string[][] {
   const pools = namePoolsOf(counterfactual)?.dimensions ?? [];
   const listed = [...(pools.length > 1 ? [pools] : []), ...(counterfactual.intersections ?? [])];
   const order = Object.keys(counterfactual.dimensions);
@@ -85,11 +93,7 @@ export function intersectionsOf(counterfactual: CounterfactualConfig): string[][
   return [...new Map(sorted.map((names) => [intersectionKey(names), names])).values()];
 }
 
-function layoutsOfTemplate(
-  template: string,
-  text: string,
-  counterfactual: CounterfactualConfig | null,
-): TemplateLayout[] {
+function layoutsOfTemplate(template: string, text: string, counterfactual: Contrasts | null): TemplateLayout[] {
   const parsed = parseTemplate(text);
   const plain = { template, text, parsed, others: [], names: null, substitutes: false };
   const used = counterfactual === null ? [] : dimensionsIn(parsed, counterfactual);
@@ -99,8 +103,8 @@ function layoutsOfTemplate(
     return [{ ...plain, dimension: gender[0], groups: groupsOf([gender]), substitutes: true }];
   }
   const { dimensions, defaults } = counterfactual;
-  const names = hasName(parsed) ? namePoolsOf(counterfactual) : null;
-  const crossed = intersectionsOf(counterfactual).filter((those) => those.every((name) => used.includes(name)));
+  const names = hasName(parsed) ? counterfactual.names : null;
+  const crossed = counterfactual.crossed.filter((those) => those.every((name) => used.includes(name)));
   return [...used.map((name) => [name]), ...crossed].map((varied) => ({
     ...plain,
     dimension: intersectionKey(varied),
@@ -129,9 +133,9 @@ function crossedValues(
  * Lists the dimensions that a template uses, in the order in which the configuration declares them. A template with a
  * `{name}` placeholder also uses the dimensions whose values the names express.
  */
-function dimensionsIn(parsed: ParsedTemplate, counterfactual: CounterfactualConfig): string[] {
+function dimensionsIn(parsed: ParsedTemplate, counterfactual: Contrasts): string[] {
   const placeholders = new Set(placeholdersIn(parsed).map(({ dimension }) => dimension));
-  const named = hasName(parsed) ? (namePoolsOf(counterfactual)?.dimensions ?? []) : [];
+  const named = hasName(parsed) ? (counterfactual.names?.dimensions ?? []) : [];
   return Object.keys(counterfactual.dimensions).filter((name) => placeholders.has(name) || named.includes(name));
 }
 
