@@ -61,6 +61,10 @@ export interface DryRunFields {
   /** The metrics that will be undefined for all possible answers. An empty list if all metrics can be defined. */
   readonly undefinedMetrics: readonly UndefinedMetric[];
   readonly model: string;
+  /** The encoding that counted the input tokens, such as `o200k_base`; null if they are estimated. */
+  readonly tokenizer: string | null;
+  /** The command that installs the tokenizer of the model; null if it is installed, or if there is none. */
+  readonly tokenizerInstall: string | null;
 }
 
 /** The requests, tokens and cost that a run would need; frozen. */

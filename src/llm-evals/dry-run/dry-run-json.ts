@@ -14,7 +14,7 @@ export type DryRunPartJson = SnakeFields<DryRunPart>;
 /** Converts a dry run to its wire format, in snake_case. An unknown cost is null. */
 export function dryRunToJson(fields: DryRunFields): DryRunJson {
   const { model, requestCount, cachedCount, estimatedInputTokens, estimatedOutputTokens, estimatedCostUsd } = fields;
-  const { price, breakdown, limits, undefinedMetrics, planDigest } = fields;
+  const { price, breakdown, limits, undefinedMetrics, planDigest, tokenizer, tokenizerInstall } = fields;
   return {
     ...snakeFields({ model, requestCount, cachedCount, estimatedInputTokens, estimatedOutputTokens, estimatedCostUsd }),
     price: price && { input: price.input, output: price.output, as_of: price.asOf, source: price.source },
@@ -22,5 +22,7 @@ export function dryRunToJson(fields: DryRunFields): DryRunJson {
     limits,
     undefined_metrics: undefinedMetrics.map(({ metric, reason, suggestion }) => ({ metric, reason, suggestion })),
     plan_digest: planDigest,
+    tokenizer,
+    tokenizer_install: tokenizerInstall,
   };
 }

@@ -102,17 +102,3 @@ function signTokens(signs: string): number {
   const perSign = Array.from(signs, (sign) => (sign > '\u{2fff}' ? 2.2 : sign > '\u007f' ? 1 : 0.3));
   return perSign.reduce((sum, tokens) => sum + tokens, 0.7);
 }
-
-/**
- * The number of tokens that each request needs for roles and markers around the prompt. OpenAI's chat format uses 7.
- */
-const FRAME_TOKENS = 8;
-
-/**
- * Returns a function that estimates the input tokens of a request: the prompt, the system prompt, and the roles and
- * markers.
- */
-export function requestTokens(systemPrompt: string | null): (prompt: string) => number {
-  const always = FRAME_TOKENS + estimateTokens(systemPrompt ?? '');
-  return (prompt) => always + estimateTokens(prompt);
-}

@@ -8,6 +8,7 @@ import { type AnswerRecord, answerRecord, completionFields } from '../client/tra
 import { buildEstimate, type PlannedPart } from '../dry-run/build-estimate.ts';
 import type { DryRunEstimate, UndefinedMetric } from '../dry-run/dry-run-estimate.ts';
 import { type ListedPrice, priceOf } from '../dry-run/model-prices.ts';
+import { type TokenCounter, tokenCounter } from '../dry-run/token-counter.ts';
 import { createEvaluators, planPrompts } from '../evaluators/create-evaluators.ts';
 import { lintPairs } from '../plan/counterfactual/lint-pairs.ts';
 import { pronounConfig } from '../plan/counterfactual/pronouns.ts';
@@ -98,6 +99,8 @@ export interface PreparedRun {
   /** The maximum number of tokens of an answer. */
   readonly maxTokens: number;
   readonly estimate: DryRunEstimate;
+  /** The counter of input tokens, for the estimate and the budget. */
+  readonly tokens: TokenCounter;
   /** Whether the run only replays answers, and sends no requests. */
   readonly isReplay: boolean;
   /** The id of the client that was passed; null if no client was passed. */
@@ -138,18 +141,20 @@ export async function prepareRun(
   const maxTokens = maxTokenCount(params);
   const allowsSmall = options.allowSmallSamples ?? config.allowSmallSamples;
   const minItems = allowsSmall ? 1 : (options.minGroupSize ?? 5);
+  // The model of a client is unknown, so its tokens are estimated.
+  const tokens = await tokenCounter(options.client === undefined ? config : { ...config, model: '' });
   const estimate = buildEstimate({
     parts: planParts(plan, known),
     model: model.model,
     price,
     maxTokens,
-    systemPrompt: config.systemPrompt,
+    tokens,
     knownOutputTokens: [...known.records.values()].flatMap(({ outputTokens }) => outputTokens ?? []),
     limits: config,
     undefinedMetrics: undefinedMetrics(evaluators, options.evaluators ?? [], prompts, config, minItems),
   });
   const client = options.client?.id ?? null;
-  return { config, evaluators, plan, known, cache, price, maxTokens, estimate, isReplay, client };
+  return { config, evaluators, plan, known, cache, price, maxTokens, estimate, tokens, isReplay, client };
 }
 
 /** Returns the identity of the model, which is part of the key of every request. */
