@@ -71,7 +71,7 @@ function joinTexts(parts: readonly (string | Placeholder)[]): (string | Placehol
 }
 
 /** The dimensions and names that a template may use. */
-type KnownWords = Pick<CounterfactualConfig, 'dimensions' | 'namePools'> & PronounConfig;
+type KnownWords = Pick<CounterfactualConfig, 'dimensions' | 'namePools' | 'nameSource'> & PronounConfig;
 
 /**
  * Finds the problems that prevent a template from being filled: wrong braces, unknown placeholders, and values without
@@ -139,8 +139,9 @@ function checkElision({ parts }: ParsedTemplate, { language, dimensions }: Known
   });
 }
 
-function checkName({ namePools }: KnownWords): TemplateProblem | undefined {
-  if (Object.keys(namePools).length > 0) return undefined;
+function checkName({ namePools, nameSource }: KnownWords): TemplateProblem | undefined {
+  // A published list without names for all groups is a problem of its own.
+  if (nameSource !== undefined || Object.keys(namePools).length > 0) return undefined;
   return { message: '{name} needs name_pools', suggestion: 'Add name_pools: { woman: […], man: […] } to the section.' };
 }
 
