@@ -26,6 +26,8 @@ interface ReadVariant {
   /** The words that the prompt may contain because of its value, in lower case. */
   readonly allowed: ReadonlySet<string>;
   readonly articles: readonly string[];
+  /** Returns the pronouns and other forms of the value. */
+  readonly forms: () => Readonly<Record<string, string>>;
 }
 
 /** The maximum difference in length without a warning, as a share of the pair's mean length. */
@@ -77,7 +79,8 @@ export class ItemCheck {
     const { prompt, details } = variant;
     const name = once(this.#names, details['name'] ?? '', (text) => new Set(genitives(wordsOf(text))));
     const articles = this.#isEnglish ? wrongArticlesIn(prompt) : [];
-    return { variant, words: wordsOf(prompt), name, allowed: this.#allowedWords(variant), articles };
+    const forms = () => this.#namedForms(variant);
+    return { variant, words: wordsOf(prompt), name, allowed: this.#allowedWords(variant), articles, forms };
   }
 
   #align(first: ReadVariant, other: ReadVariant): Alignment {
@@ -114,8 +117,12 @@ export class ItemCheck {
 
   /** Returns all pronouns of the values of a variant. */
   #formsOf(variant: Variant): string[] {
-    const values = new Set([variant.group, ...valuesOf(variant)]);
-    return [...values].flatMap((value) => Object.values(pronounForms(value, this.#config)));
+    return [variant.group, ...valuesOf(variant)].flatMap((value) => Object.values(pronounForms(value, this.#config)));
+  }
+
+  #namedForms(variant: Variant): Record<string, string> {
+    const forms = [variant.group, ...valuesOf(variant)].map((value) => pronounForms(value, this.#config));
+    return Object.assign({}, ...forms) as Record<string, string>;
   }
 
   /** Finds pronouns, articles and verbs that are wrong in one variant. Their rules are those of English. */
@@ -223,14 +230,30 @@ function error(message: string): PairProblem {
 /** Finds differences between two prompts that are not in a value, a name, a pronoun or an article. */
 function strayChanges(changes: readonly WordChange[], first: ReadVariant, second: ReadVariant): PairProblem[] {
   return changes
-    .filter(
-      (change) =>
-        !change.first.every((word) => isAllowed(word, first)) ||
-        !change.second.every((word) => isAllowed(word, second)),
-    )
+    .filter((change) => !isExplained(change, first, second))
     .map((change) =>
       error(`the prompts differ in more than the value: ${quote(change.first)} against ${quote(change.second)}`),
     );
+}
+
+function isExplained(change: WordChange, first: ReadVariant, second: ReadVariant): boolean {
+  const isOwn = (words: readonly string[], variant: ReadVariant): boolean =>
+    words.every((word) => isAllowed(word, variant));
+  if (isOwn(change.first, first) && isOwn(change.second, second)) return true;
+  const pairs = change.first.length === change.second.length ? change.first.map((word, index) => [word, change.second[index] ?? ''] as const) : [[change.first.join(''), change.second.join('')] as const]; // prettier-ignore
+  return pairs.every(
+    ([a, b]) => (isAllowed(a, first) && isAllowed(b, second)) || differInEnding(a, b, first.forms(), second.forms()),
+  );
+}
+
+/** Returns whether two words have the same stem and the endings that a form has for their values: arrivée, arrivé. */
+function differInEnding(a: string, b: string, first: Record<string, string>, second: Record<string, string>): boolean {
+  return Object.entries(first).some(([form, ending]) => {
+    const other = second[form];
+    if (other === undefined || !a.endsWith(ending) || !b.endsWith(other)) return false;
+    const stem = a.slice(0, a.length - ending.length);
+    return stem !== '' && stem === b.slice(0, b.length - other.length);
+  });
 }
 
 function isAllowed(word: string, { name, allowed }: ReadVariant): boolean {

@@ -277,6 +277,19 @@ describe('pronouns of other languages', () => {
     expect(lintPairs(planCounterfactual(config), { pronouns: config.counterfactual?.pronouns }).findings).to.deep.equal([]); // prettier-ignore
   });
 
+  it('accepts endings that agree with the value, and no other endings', () => {
+    const pronouns = { femme: { e: 'e' }, homme: { e: '' }, 'personne non binaire': { e: '·e' } };
+    const source = (template: string) => {
+      const dimensions = { gender: Object.keys(pronouns) };
+      return parseLlmEvalConfig({ counterfactual: { language: 'fr', template, dimensions, pronouns } });
+    };
+    const plan = planCounterfactual(source('Hier, {gender} est arrivé{gender.e}, fatigué{gender.e}.'));
+    expect(plan.map(({ prompt }) => prompt)).to.include('Hier, personne non binaire est arrivé·e, fatigué·e.');
+    expect(lintPairs(plan, { language: 'fr', pronouns }).findings.filter(({ severity }) => severity === 'error')).to.deep.equal([]); // prettier-ignore
+    const wrong = plan.map((each) => ({ ...each, prompt: each.prompt.replace('fatiguée', 'fatiguées') }));
+    expect(() => lintPairs(wrong, { language: 'fr', pronouns })).to.throw("'fatiguées' against 'fatigué'");
+  });
+
   it('does not replace gendered words in templates of other languages', () => {
     const config = parseLlmEvalConfig({
       counterfactual: { language: 'de', dimensions: { gender: ['Frau', 'Mann'] }, template: 'Die {gender} kam.' },
