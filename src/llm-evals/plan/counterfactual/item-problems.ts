@@ -79,7 +79,7 @@ export class ItemCheck {
     const { prompt, details } = variant;
     const name = once(this.#names, details['name'] ?? '', (text) => new Set(genitives(wordsOf(text))));
     const articles = this.#isEnglish ? wrongArticlesIn(prompt) : [];
-    const forms = () => this.#namedForms(variant);
+    const forms = (): Record<string, string> => this.#namedForms(variant);
     return { variant, words: wordsOf(prompt), name, allowed: this.#allowedWords(variant), articles, forms };
   }
 
