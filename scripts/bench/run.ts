@@ -18,6 +18,7 @@ import { writeFileAtomic } from '../../src/io/atomic-write.ts';
 import { benchArrays, benchIntervals, benchManyGroups } from './arrays.ts';
 import { benchCalibration } from './calibrating.ts';
 import { describePeer, runPeers } from './peers.ts';
+import { benchPlans } from './planning.ts';
 import { benchRepair } from './preparing.ts';
 import { benchBillion, benchFiles, benchHugeFile, benchStart, benchSubgroups } from './processes.ts';
 import { type Case, describeCase } from './report.ts';
@@ -54,6 +55,7 @@ const suites = [
   { ids: ['B12'], run: () => benchBillion(folder, note) },
   { ids: ['B13'], run: () => benchSubgroups(folder, values.python, note) },
   { ids: ['B18'], run: () => benchCalibration(note) },
+  { ids: ['B19'], run: () => benchPlans(note) },
   { ids: ['B4'], run: () => benchReductions(data, note) },
   { ids: ['B5'], run: () => benchSweeps(data, note) },
 ];

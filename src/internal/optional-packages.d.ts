@@ -3,6 +3,8 @@
 declare module '@clickhouse/client';
 declare module '@tensorflow/tfjs-backend-webgpu';
 declare module 'bullmq';
+declare module 'gpt-tokenizer/encoding/cl100k_base';
+declare module 'gpt-tokenizer/encoding/o200k_base';
 declare module 'hive-driver';
 declare module 'ioredis';
 declare module 'kafkajs';

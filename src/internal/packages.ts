@@ -15,6 +15,7 @@ const INSTALL_COMMANDS = {
   '@tensorflow/tfjs-node-gpu': 'npm install @tensorflow/tfjs-node-gpu@4.22.0',
   bullmq: 'npm install bullmq@6 ioredis@6',
   'danfojs-node': 'npm install danfojs-node@1.2.0',
+  'gpt-tokenizer': 'npm install gpt-tokenizer@4',
   'hive-driver': 'npm install hive-driver@1',
   ioredis: 'npm install ioredis@6',
   kafkajs: 'npm install kafkajs@2',

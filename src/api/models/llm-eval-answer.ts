@@ -53,6 +53,14 @@ const DRY_RUN_FIELDS = {
     .nullable()
     .describe('The maximum number of requests to the judge, which the other counts do not include.'),
   plan_digest: z.string().describe('SHA-256 of all requests that would be sent.'),
+  tokenizer: z
+    .string()
+    .nullable()
+    .describe('The encoding that counted the input tokens, such as o200k_base. Null if they are estimated.'),
+  tokenizer_install: z
+    .string()
+    .nullable()
+    .describe('The command that installs the tokenizer of the model. Null if it is installed, or if there is none.'),
 } as const;
 
 /** The requests that an evaluation would send, and their cost. */

@@ -41,6 +41,21 @@ export function requestKey({ provider, baseUrl, model, prompt, params, repeat }:
 }
 
 /**
+ * Returns a function that computes the keys of requests to one model. It writes the parameters only once.
+ * @throws {ValueError} if the parameters contain a value that JSON does not support
+ */
+export function requestKeys(model: ModelIdentity, params: LLMParams): (prompt: string, repeat: number) => string {
+  const { provider, baseUrl } = model;
+  // The fields are in the order of their names: base_url, model, params, prompt, provider, repeat.
+  const before = canonicalJson({ base_url: baseUrl, model: model.model, params }).slice(0, -1);
+  const after = canonicalJson({ provider }).slice(1, -1);
+  return (prompt, repeat) =>
+    createHash('sha256')
+      .update(`${before},"prompt":${JSON.stringify(prompt)},${after},"repeat":${canonicalJson(repeat)}}`, 'utf8')
+      .digest('hex');
+}
+
+/**
  * Serializes a value as canonical JSON: without spaces, with the keys of every object in the order of their UTF-16 code
  * units, and without undefined fields.
  * @throws {ValueError} if JSON does not support a value, such as NaN, an infinity, a function, a big integer, a class

@@ -1,4 +1,4 @@
-import { freezeDeep, listOf } from '../../internal/values.ts';
+import { freezeDeep, listOf, withoutUndefined } from '../../internal/values.ts';
 import {
   type BenchmarkSource,
   type CounterfactualConfig,
@@ -14,6 +14,7 @@ import {
   type OutcomeName,
   type OutcomeSpec,
 } from '../../schemas/llm-eval/llm-eval-document.ts';
+import { sourcePools } from '../plan/names/source-pools.ts';
 
 /** The default models of providers that do not require one. */
 export const DEFAULT_MODELS: Readonly<Partial<Record<LLMProvider, string>>> = { local: 'stub', replay: 'replay' };
@@ -115,15 +116,15 @@ function targetConfig(config: LLMEvalConfig, { name: _, template, ...target }: L
 }
 
 /** Builds the section `counterfactual`. Omitted parts are empty. */
-export function buildCounterfactual(section: NonNullable<LLMEvalDocument['counterfactual']>): CounterfactualConfig {
-  const { template = [], dimensions, defaults = {}, name_pools: namePools = {} } = section;
-  const { control_dimension: controlDimension } = section;
+export function buildCounterfactual(section: CounterfactualSection): CounterfactualConfig {
+  const { template = [], dimensions, defaults = {}, intersections, language, pronouns } = section;
+  const { control_dimension: controlDimension, name_source: nameSource, max_names: maxNames } = section;
   return {
     template: typeof template === 'string' ? [template] : template,
     dimensions,
     defaults,
-    namePools,
-    ...(controlDimension === undefined ? {} : { controlDimension }),
+    namePools: poolsOf(section),
+    ...withoutUndefined({ nameSource, maxNames, intersections, language, pronouns, controlDimension }),
   };
 }
 
@@ -144,10 +145,6 @@ function buildSpec({ json_path: jsonPath, number, ...rest }: OutcomeEntry): Outc
     ...{ jsonPath, ...rest },
     number: number && withoutUndefined({ jsonPath: numberPath, ...range }),
   });
-}
-
-function withoutUndefined<Fields extends object>(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
 }
 
 /** The parameters of the judge's requests that the configuration does not set. A grade is short. */
@@ -175,8 +172,19 @@ function buildJudge(document: LLMEvalDocument): JudgeConfig | null {
     controls: judge?.controls ?? 10,
   };
 }
+
 /** The fields that contain rows of answers or prompts. */
 export const ROW_FIELDS = ['answers', 'answers_path', 'prompts_path'] as const;
+/** The section `counterfactual` of a configuration, as written in a file. */
+export type CounterfactualSection = NonNullable<LLMEvalDocument['counterfactual']>;
+
+/** Returns the name pools of a section: its own, or those of its published list. */
+export function poolsOf({ dimensions, name_pools: own = {}, name_source: source }: CounterfactualSection): Pools {
+  const found = source === undefined ? undefined : sourcePools(source, dimensions);
+  return found !== undefined && 'pools' in found ? found.pools : own;
+}
+
+type Pools = CounterfactualConfig['namePools'];
 
 /** Returns whether the configuration contains prompts that the evaluator can use. */
 export function hasMaterial(evaluator: EvaluatorName, fields: Partial<LLMEvalDocument>): boolean {

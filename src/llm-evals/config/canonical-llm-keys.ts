@@ -74,6 +74,10 @@ export function withoutNothing(value: unknown): unknown {
 }
 
 function withTemplates(section: unknown): unknown {
-  if (!isMapping(section) || !Array.isArray(section['template']) || section['template'].length > 0) return section;
-  return { ...section, template: undefined };
+  if (!isMapping(section)) return section;
+  const hasNone = Array.isArray(section['template']) && section['template'].length === 0;
+  // A parsed configuration contains the names of its published list.
+  const hasSource = section['nameSource'] !== undefined && Object.isFrozen(section['namePools']);
+  if (!hasNone && !hasSource) return section;
+  return { ...section, ...(hasNone ? { template: undefined } : {}), ...(hasSource ? { namePools: undefined } : {}) };
 }

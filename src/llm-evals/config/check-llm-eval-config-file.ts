@@ -5,6 +5,7 @@ import { readTextFile } from '../../io/read-text-file.ts';
 import { readYaml } from '../../io/read-yaml.ts';
 import { LLM_EVAL_FIELDS, type LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { lintPairs, planCounterfactual } from '../plan/counterfactual/index.ts';
+import { pronounConfig } from '../plan/counterfactual/pronouns.ts';
 import { loadLlmEvalConfig } from './load-llm-eval-config.ts';
 
 /** The result of checking the configuration file of an evaluation. */
@@ -20,7 +21,7 @@ export interface LlmEvalConfigCheck {
 export async function checkLlmEvalConfigFile(file: string): Promise<LlmEvalConfigCheck> {
   try {
     const config = await loadLlmEvalConfig(file);
-    lintPairs(planCounterfactual(config));
+    lintPairs(planCounterfactual(config), pronounConfig(config));
     return { file, faults: [], config };
   } catch (error) {
     if (!(error instanceof ConfigValidationError)) throw error;

@@ -1,9 +1,15 @@
 import { escapeControls, hasControls } from '../../io/config-text/config-problem.ts';
 import { problemAt, formatPath, type KeyPath, type PathProblem } from '../../io/config-text/path-problem.ts';
-import type { LLMEvalDocument } from '../../schemas/llm-eval/llm-eval-document.ts';
+import type { CounterfactualConfig, LLMEvalDocument } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { checkTemplate } from '../plan/counterfactual/parse-template.ts';
 import { MAX_PROMPTS } from '../plan/counterfactual/plan-counterfactual.ts';
-import { layoutsOf, promptCount, templateName, type TemplateSource } from '../plan/counterfactual/template-layout.ts';
+import {
+  intersectionKey,
+  layoutsOf,
+  promptCount,
+  templateName,
+  type TemplateSource,
+} from '../plan/counterfactual/template-layout.ts';
 import { buildCounterfactual } from './build-llm-eval-config.ts';
 
 type Fields = Partial<LLMEvalDocument>;
@@ -63,16 +69,33 @@ function checkNames({ counterfactual, prompt_templates: named = {} }: Fields): P
   });
 }
 
-/** Checks that every dimension is used in a template, and that there are not too many prompts. */
+/**
+ * Checks that every dimension is used in a template, and that there are not too many prompts. The templates must be
+ * valid: an invalid template may contain a misspelled dimension.
+ */
 export function checkUse(fields: Fields): PathProblem[] {
-  // An invalid template may contain a misspelled dimension, so unused dimensions are not reported yet.
-  if (checkTemplates(fields).length > 0) return [];
   const source = sourceOf(fields);
   const layouts = layoutsOf(source);
   const used = new Set(layouts.map(({ dimension }) => dimension));
-  const unused = Object.keys(source.counterfactual?.dimensions ?? {}).filter((name) => !used.has(name));
+  const { counterfactual } = source;
+  const unused = Object.keys(counterfactual?.dimensions ?? {}).filter((name) => !used.has(name));
+  const apart = unused.length > 0 || counterfactual === null ? [] : uncrossed(counterfactual, used);
   const count = layouts.reduce((sum, layout) => sum + promptCount(layout) * (fields.repeats ?? 1), 0);
-  return [...unused.map(unusedDimension), ...(count > MAX_PROMPTS ? [tooMany(count)] : [])];
+  return [...unused.map(unusedDimension), ...apart, ...(count > MAX_PROMPTS ? [tooMany(count)] : [])];
+}
+
+/** Finds intersections that no template can compare. */
+function uncrossed(
+  { dimensions, intersections = [] }: CounterfactualConfig,
+  used: ReadonlySet<string | null>,
+): PathProblem[] {
+  // prettier-ignore
+  const order = Object.keys(dimensions);
+  return intersections.flatMap((names, index) => {
+    if (used.has(intersectionKey(order.filter((name) => names.includes(name))))) return [];
+    const path = ['counterfactual', 'intersections', index];
+    return [problemAt(path, 'no template uses all of its dimensions', `Write ${names.map((name) => `{${name}}`).join(' and ')} in one template.`)]; // prettier-ignore
+  });
 }
 
 function unusedDimension(name: string): PathProblem {

@@ -1,4 +1,5 @@
 import { snakeFields, toSnakeCase } from '../../internal/arguments.ts';
+import { withoutUndefined } from '../../internal/values.ts';
 import { escapeControls } from '../../io/config-text/config-problem.ts';
 import type { LLMEvalConfig, OutcomeConfig, OutcomeSpec } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { describePairs, planCounterfactual } from '../plan/counterfactual/index.ts';
@@ -40,11 +41,12 @@ function outcomeToJson(outcome: OutcomeConfig): Record<string, unknown> {
 }
 
 function counterfactualToJson(section: NonNullable<LLMEvalConfig['counterfactual']>): Record<string, unknown> {
-  const { template, dimensions, defaults, namePools, controlDimension } = section;
+  const { template, dimensions, defaults, namePools, nameSource, maxNames } = section;
+  const { intersections, language, pronouns, controlDimension } = section;
   return {
     ...(template.length === 0 ? {} : { template }),
-    ...snakeFields({ dimensions, defaults, namePools }),
-    ...(controlDimension === undefined ? {} : { control_dimension: controlDimension }),
+    ...snakeFields({ dimensions, defaults, ...(nameSource === undefined ? { namePools } : { nameSource }) }),
+    ...snakeFields(withoutUndefined({ maxNames, intersections, language, pronouns, controlDimension })),
   };
 }
 

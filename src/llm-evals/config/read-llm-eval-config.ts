@@ -12,9 +12,23 @@ import {
 } from '../../io/config-text/path-problem.ts';
 import { readFields } from '../../io/config-text/read-fields.ts';
 import type { TextPosition, YamlPositions } from '../../io/read-yaml.ts';
-import { LLM_EVAL_FIELDS, type LLMEvalConfig, type LLMEvalDocument } from '../../schemas/llm-eval/llm-eval-document.ts';
+import {
+  LLM_EVAL_FIELDS,
+  type LLMEvalConfig,
+  type LLMEvalDocument,
+  type NameSource,
+} from '../../schemas/llm-eval/llm-eval-document.ts';
+import { groupName, groupsWithoutNames, readGroup, readPoolKeys } from '../plan/counterfactual/name-pools.ts';
 import { NAME } from '../plan/counterfactual/parse-template.ts';
-import { buildLlmEvalConfig, DEFAULT_MODELS, hasMaterial, ROW_FIELDS } from './build-llm-eval-config.ts';
+import { sourcePools } from '../plan/names/source-pools.ts';
+import {
+  buildLlmEvalConfig,
+  type CounterfactualSection,
+  DEFAULT_MODELS,
+  hasMaterial,
+  poolsOf,
+  ROW_FIELDS,
+} from './build-llm-eval-config.ts';
 import { canonicalLlmDocument, LLM_EVAL_DIALECT, PARSED_NAMES } from './canonical-llm-keys.ts';
 import { checkJudgeOfTargets, checkOutcome } from './check-outcome.ts';
 import { checkTargets } from './check-targets.ts';
@@ -23,44 +37,71 @@ import { concealedPath, findSecrets } from './find-secrets.ts';
 
 const PATH = ['counterfactual', 'name_pools'];
 
-/** Checks the pools of names: each value of one dimension has a pool, and no name is in two pools. */
-function checkNamePools({ dimensions, name_pools: pools = {} }: Section): PathProblem[] {
+/** Checks the names: each value, or each combination of values, has a pool, and no name is in two pools. */
+function checkNamePools(section: Section): PathProblem[] {
+  const { dimensions, name_pools: pools = {}, name_source: source } = section;
+  if (source !== undefined) return checkSource(source, section);
   const keys = Object.keys(pools);
   if (keys.length === 0) return [];
-  const unknown = checkKeys(keys, Object.values(dimensions).flat());
-  return unknown.length > 0 ? unknown : [...checkInteger(keys, dimensions), ...checkNames(pools)];
+  const unknown = checkKeys(keys, dimensions);
+  return unknown.length > 0 ? unknown : [...checkGroups(keys, dimensions), ...checkNames(pools)];
 }
 
-function checkKeys(keys: readonly string[], values: readonly string[]): PathProblem[] {
-  return keys
-    .filter((key) => !values.includes(key))
-    .map((key) =>
-      problemAt([...PATH, key], `'${key}' is not a value of any dimension`, suggestNames(key, values, 'values'), 'key'),
-    );
-}
-
-/**
- * Checks that all values are of one dimension. If the names belonged to two dimensions, both dimensions would vary at
- * once.
- */
-function checkInteger(keys: readonly string[], dimensions: Section['dimensions']): PathProblem[] {
-  const meant = Object.entries(dimensions).filter(([, values]) => values.some((value) => keys.includes(value)));
-  const complete = meant.find(([, values]) => keys.every((key) => values.includes(key)));
-  if (complete === undefined) {
-    const names = meant.map(([name]) => name).join(' and ');
-    const suggestion =
-      'Keep the values of one dimension. To vary both, combine them in one dimension, such as person: [Black woman, white man].';
-    return [
-      problemAt(PATH, `must use the values of a single dimension; its keys are values of ${names}`, suggestion, 'key'),
-    ];
+/** Checks that a published list has names for all groups. */
+function checkSource(source: NameSource, { dimensions, name_pools: pools }: Section): PathProblem[] {
+  const path = ['counterfactual', 'name_source'];
+  if (pools !== undefined) {
+    return [problemAt(path, 'cannot be combined with name_pools', 'Remove one of the two keys.', 'key')];
   }
-  const [name, values] = complete;
-  return values
-    .filter((value) => !keys.includes(value))
-    .map((value) => problemAt(PATH, `has no names for '${value}' of ${name}`, `Add the key '${value}'.`, 'key'));
+  const found = sourcePools(source, dimensions);
+  if (!('pools' in found)) return [problemAt(path, found.message, found.suggestion)];
+  const [same] = checkNames(found.pools);
+  if (same === undefined) return [];
+  const message = 'has the same names for two groups, because two values of a dimension mean the same';
+  return [problemAt(path, message, 'Remove one of the two values.')];
 }
 
-function checkNames(pools: NonNullable<Section['name_pools']>): PathProblem[] {
+function checkKeys(keys: readonly string[], dimensions: Section['dimensions']): PathProblem[] {
+  const values = Object.values(dimensions).flat();
+  return keys
+    .filter((key) => readGroup(key, dimensions).length === 0)
+    .map((key) => {
+      if (!key.includes(',')) {
+        return problemAt([...PATH, key], `'${key}' is not a value of any dimension`, suggestNames(key, values, 'values'), 'key'); // prettier-ignore
+      }
+      const wrong = key.split(',').map((part) => part.trim()).find((part) => !values.includes(part)); // prettier-ignore
+      return wrong === undefined
+        ? problemAt([...PATH, key], `'${key}' combines two values of one dimension`, 'Combine values of different dimensions.', 'key') // prettier-ignore
+        : problemAt([...PATH, key], `'${wrong}' is not a value of any dimension`, suggestNames(wrong, values, 'values'), 'key'); // prettier-ignore
+    });
+}
+
+/** Checks that the keys are values of the same dimensions, and that each group has exactly one pool. */
+function checkGroups(keys: readonly string[], dimensions: Section['dimensions']): PathProblem[] {
+  const read = readPoolKeys(keys, dimensions);
+  if (read === undefined) return [checkInteger(keys, dimensions)];
+  const names = read.dimensions.join(' and ');
+  return [
+    ...read.repeated.map((key) => problemAt([...PATH, key], `'${key}' names the group of an earlier key`, 'Name each group once.', 'key')), // prettier-ignore
+    ...groupsWithoutNames(read, dimensions).map((group) =>
+      problemAt(PATH, `has no names for '${group}' of ${names}`, `Add the key '${group}'.`, 'key'),
+    ),
+  ];
+}
+
+/** Returns the problem of keys that are not values of the same dimensions. Such keys would vary several at once. */
+function checkInteger(keys: readonly string[], dimensions: Section['dimensions']): PathProblem {
+  const used = keys.flatMap((key) => readGroup(key, dimensions).flat().map(([name]) => name)); // prettier-ignore
+  const meant = Object.keys(dimensions).filter((name) => used.includes(name));
+  const example = groupName(meant.map((name) => [name, dimensions[name]?.[0] ?? '']));
+  const rule = keys.some((key) => key.includes(','))
+    ? `must use the same dimensions in every key; its keys are values of ${meant.join(' and ')}`
+    : `must use the values of a single dimension; its keys are values of ${meant.join(' and ')}`;
+  const suggestion = `Keep the values of one dimension. To vary several, combine their values in every key, such as '${example}'.`;
+  return problemAt(PATH, rule, suggestion, 'key');
+}
+
+function checkNames(pools: Readonly<Record<string, readonly string[]>>): PathProblem[] {
   const owners = new Map<string, string>();
   return Object.entries(pools).flatMap(([value, names]) =>
     names.flatMap((name, index) => {
@@ -73,15 +114,56 @@ function checkNames(pools: NonNullable<Section['name_pools']>): PathProblem[] {
   );
 }
 
-type Section = NonNullable<LLMEvalDocument['counterfactual']>;
+type Section = CounterfactualSection;
 
 /** Checks the consistency of the section `counterfactual`. Templates are checked separately. */
 function checkCounterfactual(section: Section | undefined): PathProblem[] {
   if (section === undefined) return [];
-  return [...checkDimensions(section), ...checkDefaults(section), ...checkNamePools(section), ...checkControl(section)];
+  return [
+    ...checkDimensions(section),
+    ...checkDefaults(section),
+    ...checkNamePools(section),
+    ...checkIntersections(section),
+    ...checkPronouns(section),
+    ...checkControl(section),
+  ];
 }
 
-function checkDimensions({ dimensions, name_pools: pools = {} }: Section): PathProblem[] {
+/** Checks that each intersection consists of different dimensions, and is listed once. */
+function checkIntersections({ dimensions, intersections = [] }: Section): PathProblem[] {
+  const seen = new Set<string>();
+  return intersections.flatMap((names, index) => {
+    const path = ['counterfactual', 'intersections', index];
+    const unknown = names.flatMap((name, at) =>
+      Object.hasOwn(dimensions, name) ? [] : [unknownDimension([...path, at], name, dimensions, 'value')],
+    );
+    const key = JSON.stringify([...names].sort());
+    if (unknown.length > 0) return unknown;
+    if (new Set(names).size < names.length) return [problemAt(path, 'names a dimension twice', 'Name it once.')];
+    if (seen.has(key)) return [problemAt(path, 'repeats an earlier intersection', 'Remove it.')];
+    seen.add(key);
+    return [];
+  });
+}
+
+/** Checks that pronouns are declared for values of dimensions. */
+function checkPronouns({ dimensions, pronouns = {} }: Section): PathProblem[] {
+  const values = Object.values(dimensions).flat();
+  return Object.keys(pronouns)
+    .filter((value) => !values.includes(value))
+    .map((value) => {
+      const path = ['counterfactual', 'pronouns', value];
+      return problemAt(
+        path,
+        `'${value}' is not a value of any dimension`,
+        suggestNames(value, values, 'values'),
+        'key',
+      );
+    });
+}
+
+function checkDimensions({ dimensions, ...section }: Section): PathProblem[] {
+  const pools = poolsOf({ dimensions, ...section });
   const path = ['counterfactual', 'dimensions'];
   if (Object.keys(dimensions).length === 0) {
     return [problemAt(path, 'must have at least one dimension', 'For example: gender: [woman, man].')];
@@ -94,7 +176,7 @@ function checkDimensions({ dimensions, name_pools: pools = {} }: Section): PathP
 
 function checkDimensionName(
   name: string,
-  pools: NonNullable<Section['name_pools']>,
+  pools: Readonly<Record<string, readonly string[]>>,
   path: readonly string[],
 ): PathProblem[] {
   if (name === NAME && Object.keys(pools).length > 0) {
@@ -135,7 +217,7 @@ function checkControl({ dimensions, control_dimension: name }: Section): PathPro
 }
 
 function unknownDimension(
-  path: readonly string[],
+  path: KeyPath,
   name: string,
   dimensions: Section['dimensions'],
   at: 'key' | 'value',
@@ -209,6 +291,7 @@ function checkConsistency(fields: Fields, document: Mapping): PathProblem[] {
 function checkAcross(fields: Fields, document: Mapping): PathProblem[] {
   const isReadable = MATERIAL.every((name) => !(name in document) || fields[name] !== undefined);
   const section = checkCounterfactual(fields.counterfactual);
+  const templates = isReadable ? checkTemplates(fields) : [];
   return [
     ...checkProvider(fields),
     ...checkParams(fields.params),
@@ -218,8 +301,9 @@ function checkAcross(fields: Fields, document: Mapping): PathProblem[] {
     ...checkBenchmarks(fields.benchmarks),
     ...section,
     ...(isReadable ? checkOutcome(fields) : []),
-    ...(isReadable ? [...checkTemplates(fields), ...checkMaterial(fields)] : []),
-    ...(isReadable && section.length === 0 ? checkUse(fields) : []),
+    ...templates,
+    ...(isReadable ? checkMaterial(fields) : []),
+    ...(isReadable && section.length === 0 && templates.length === 0 ? checkUse(fields) : []),
   ];
 }
 

@@ -15,8 +15,8 @@ import {
 import { documentToMarkdown } from '../../document/document-to-markdown.ts';
 import { dryRunDocument } from './dry-run-document.ts';
 import type { JudgeEstimate } from './estimate-judge.ts';
-import { requestTokens } from './estimate-tokens.ts';
 import { costOf, type ListedPrice } from './model-prices.ts';
+import type { TokenCounter } from './token-counter.ts';
 
 /** The limits of a run. If a limit is missing, the run is not limited. */
 type RunLimits = Partial<
@@ -166,11 +166,8 @@ export interface EstimateInput {
   readonly price: ListedPrice | null;
   /** The maximum number of tokens of an answer, as in the request. */
   readonly maxTokens: number;
-  /**
-   * The system prompt sent with every prompt.
-   * @defaultValue null
-   */
-  readonly systemPrompt?: string | null | undefined;
+  /** The counter of input tokens. */
+  readonly tokens: TokenCounter;
   /**
    * Output tokens of the model's known answers to similar prompts.
    * @defaultValue none
@@ -194,8 +191,7 @@ export interface EstimateInput {
  * Estimates the requests, tokens and cost of a plan.
  *
  * An answer that several parts need is requested once. The request counts for the first part, and as shared in the
- * other parts. The number of input tokens is estimated by {@link estimateTokens} for the prompt and the system prompt,
- * plus 8 tokens for roles and markers.
+ * other parts. The number of input tokens is counted by the given counter.
  *
  * The number of output tokens is a range. The ceiling is `maxTokens` for each answer. If the part or the complete plan
  * has at least 20 known answers, the expected value is their mean, and the low value is their lower quartile. Known
@@ -227,6 +223,8 @@ export function buildEstimate(input: EstimateInput): DryRunEstimate {
     undefinedMetrics: Object.freeze([...(input.undefinedMetrics ?? [])]),
     model: input.model,
     judge: input.judge ?? null,
+    tokenizer: input.tokens.encoding,
+    tokenizerInstall: input.tokens.install,
   };
   return Object.freeze({ ...fields, toMarkdown: () => documentToMarkdown(dryRunDocument(fields)) });
 }
@@ -234,7 +232,7 @@ export function buildEstimate(input: EstimateInput): DryRunEstimate {
 function countPart(part: PlannedPart, input: EstimateInput): DryRunPart {
   const own = part.requests.filter(({ isShared }) => !isShared);
   const toSend = own.filter(({ isCached }) => !isCached);
-  const tokensOf = requestTokens(input.systemPrompt ?? null);
+  const { inputTokens: tokensOf } = input.tokens;
   return Object.freeze({
     evaluator: part.evaluator,
     template: part.template,

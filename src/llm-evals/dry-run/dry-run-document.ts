@@ -27,6 +27,7 @@ export function dryRunDocument(fields: DryRunFields): ReportDocument {
         blocks: [
           ...(breakdown.length === 0 ? [] : [breakdownTable(breakdown)]),
           totalsTable(fields),
+          { kind: 'paragraph', text: tokenSentence(fields) },
           { kind: 'paragraph', text: priceSentence(fields) },
         ],
       },
@@ -90,6 +91,13 @@ function totalsTable({ estimatedInputTokens, estimatedOutputTokens, estimatedCos
 }
 
 const UNKNOWN = ['unknown', 'unknown', 'unknown'];
+
+function tokenSentence({ tokenizer, tokenizerInstall, model }: DryRunFields): string {
+  if (tokenizer !== null) return `The input tokens are counted exactly, with the tokenizer ${tokenizer}.`;
+  const remedy =
+    tokenizerInstall === null ? `No tokenizer of ${model} is known.` : `To count them: ${tokenizerInstall}.`;
+  return `The input tokens are estimated. ${remedy}`;
+}
 
 function priceSentence({ price, model }: DryRunFields): string {
   if (price === null) {

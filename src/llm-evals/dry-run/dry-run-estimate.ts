@@ -64,6 +64,10 @@ export interface DryRunFields {
   readonly model: string;
   /** The requests to the judge, which are not included in the other counts; null if the run has no judge. */
   readonly judge: JudgeEstimate | null;
+  /** The encoding that counted the input tokens, such as `o200k_base`; null if they are estimated. */
+  readonly tokenizer: string | null;
+  /** The command that installs the tokenizer of the model; null if it is installed, or if there is none. */
+  readonly tokenizerInstall: string | null;
 }
 
 /** The requests, tokens and cost that a run would need; frozen. */

@@ -16,7 +16,7 @@ export type DryRunPartJson = SnakeFields<DryRunPart>;
 /** Converts a dry run to its wire format, in snake_case. An unknown cost is null. */
 export function dryRunToJson(fields: DryRunFields): DryRunJson {
   const { model, requestCount, cachedCount, estimatedInputTokens, estimatedOutputTokens, estimatedCostUsd } = fields;
-  const { price, breakdown, limits, undefinedMetrics, planDigest, judge } = fields;
+  const { price, breakdown, limits, undefinedMetrics, planDigest, judge, tokenizer, tokenizerInstall } = fields;
   return {
     ...snakeFields({ model, requestCount, cachedCount, estimatedInputTokens, estimatedOutputTokens, estimatedCostUsd }),
     price: price && { input: price.input, output: price.output, as_of: price.asOf, source: price.source },
@@ -25,5 +25,7 @@ export function dryRunToJson(fields: DryRunFields): DryRunJson {
     undefined_metrics: undefinedMetrics.map(({ metric, reason, suggestion }) => ({ metric, reason, suggestion })),
     plan_digest: planDigest,
     judge: judge && snakeFields(judge),
+    tokenizer,
+    tokenizer_install: tokenizerInstall,
   };
 }

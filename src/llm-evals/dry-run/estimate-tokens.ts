@@ -23,8 +23,26 @@
 export function estimateTokens(text: string): number {
   const rates = ACCENTED.test(text) ? ACCENTED_WORD : PLAIN_WORD;
   let tokens = 0;
-  for (const [piece] of text.matchAll(PIECES)) tokens += tokensOf(piece, rates);
+  const known = rates === ACCENTED_WORD ? knownAccented : knownPlain;
+  for (const [piece] of text.matchAll(PIECES)) tokens += knownTokens(piece, rates, known);
   return Math.ceil(tokens);
+}
+
+/** The tokens of pieces. The prompts of a plan consist of the same words. */
+const knownPlain = new Map<string, number>();
+const knownAccented = new Map<string, number>();
+
+/** The maximum number of known pieces. They are forgotten when there are more. */
+const MAX_KNOWN = 10_000;
+
+function knownTokens(piece: string, rates: WordRate, known: Map<string, number>): number {
+  const found = known.get(piece);
+  if (found !== undefined) return found;
+  if (known.size >= MAX_KNOWN) known.clear();
+  const tokens = tokensOf(piece, rates);
+  // A long piece would keep much memory, and does not occur again.
+  if (piece.length <= 40) known.set(piece, tokens);
+  return tokens;
 }
 
 /** The number of letters that the first token of a word covers, and the rate for each further letter. */
@@ -83,18 +101,4 @@ const LESS_COMMON = /^[\p{Script=Khmer}\p{Script=Sinhala}\p{Script=Gurmukhi}\p{S
 function signTokens(signs: string): number {
   const perSign = Array.from(signs, (sign) => (sign > '\u{2fff}' ? 2.2 : sign > '\u007f' ? 1 : 0.3));
   return perSign.reduce((sum, tokens) => sum + tokens, 0.7);
-}
-
-/**
- * The number of tokens that each request needs for roles and markers around the prompt. OpenAI's chat format uses 7.
- */
-const FRAME_TOKENS = 8;
-
-/**
- * Returns a function that estimates the input tokens of a request: the prompt, the system prompt, and the roles and
- * markers.
- */
-export function requestTokens(systemPrompt: string | null): (prompt: string) => number {
-  const always = FRAME_TOKENS + estimateTokens(systemPrompt ?? '');
-  return (prompt) => always + estimateTokens(prompt);
 }

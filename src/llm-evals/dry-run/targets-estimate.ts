@@ -89,7 +89,7 @@ function cells(estimate: Omit<TargetsEstimateFields, 'targets' | 'limits' | 'pla
 /** The wire format of {@link TargetsEstimate}. */
 export interface TargetsEstimateJson extends Omit<
   DryRunJson,
-  'model' | 'price' | 'breakdown' | 'undefined_metrics' | 'judge'
+  'model' | 'price' | 'breakdown' | 'undefined_metrics' | 'judge' | 'tokenizer' | 'tokenizer_install'
 > {
   readonly targets: Readonly<Record<string, DryRunJson>>;
 }

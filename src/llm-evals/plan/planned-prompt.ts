@@ -1,5 +1,5 @@
 import type { LLMEvalConfig, LLMParams } from '../../schemas/llm-eval/llm-eval-document.ts';
-import { type ModelIdentity, requestKey } from '../cache/request-key.ts';
+import { type ModelIdentity, requestKeys } from '../cache/request-key.ts';
 
 /**
  * The default maximum number of tokens of an answer. Without a limit in the configuration, this default limits the cost
@@ -49,6 +49,11 @@ export interface PlannedPrompt {
   readonly dimension: string | null;
   /** The dimension's value; null for a prompt without a dimension. */
   readonly group: string | null;
+  /**
+   * The values that the group combines, such as `woman` and `Black`.
+   * @defaultValue the group
+   */
+  readonly groupValues?: readonly string[] | undefined;
   /** Further details for scoring, such as the name in the prompt or the format of a BBQ question. */
   readonly details: Readonly<Record<string, string>>;
 }
@@ -76,13 +81,19 @@ export interface RequestPlan {
 
 /** Plans the requests for a list of prompts. A request is planned once for all evaluators that need its answer. */
 export function planRequests(prompts: readonly PlannedPrompt[], model: ModelIdentity, params: LLMParams): RequestPlan {
-  const keyed = prompts.map((prompt) => ({
-    ...prompt,
-    key: requestKey({ ...model, prompt: prompt.prompt, params, repeat: prompt.repeat }),
-  }));
+  const keyOf = requestKeys(model, params);
   const requests = new Map<string, LLMRequest>();
-  for (const { key, prompt, repeat } of keyed) {
-    if (!requests.has(key)) requests.set(key, { key, prompt, repeat, params });
-  }
+  // Most prompts are planned for several evaluators and dimensions, so the requests of a text are looked up.
+  const byPrompt = new Map<string, Map<number, LLMRequest>>();
+  const keyed = prompts.map((planned): KeyedPrompt => {
+    const { prompt, repeat } = planned;
+    const known = byPrompt.get(prompt) ?? new Map<number, LLMRequest>();
+    const request = known.get(repeat) ?? { key: keyOf(prompt, repeat), prompt, repeat, params };
+    if (!known.has(repeat)) {
+      requests.set(request.key, request);
+      byPrompt.set(prompt, known.set(repeat, request));
+    }
+    return { ...planned, key: request.key };
+  });
   return { prompts: keyed, requests: [...requests.values()] };
 }

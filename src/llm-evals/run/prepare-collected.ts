@@ -5,6 +5,7 @@ import { redactorOf } from '../client/secrets.ts';
 import { type AnswerRecord, answerRecord } from '../client/transcript.ts';
 import { buildEstimate, type PlannedPart } from '../dry-run/build-estimate.ts';
 import { estimateJudge } from '../dry-run/estimate-judge.ts';
+import { estimatingCounter } from '../dry-run/token-counter.ts';
 import { NOTHING_SENT } from '../dry-run/model-prices.ts';
 import type { KeyedPrompt, LLMRequest } from '../plan/planned-prompt.ts';
 import type { PromptRow, PromptRows } from '../rows/prompt-rows.ts';
@@ -32,12 +33,13 @@ export function prepareCollected(
   const prompts = evaluators.flatMap(({ name }) =>
     rowsFor(rows, name).map(({ row, prompt }): KeyedPrompt => ({ ...prompt, key: requests[row.row]?.key ?? '' })),
   );
+  const tokens = estimatingCounter(null);
   return {
-    ...{ config, evaluators, cache: null, price: NOTHING_SENT, maxTokens: 1, isReplay: false, client },
+    ...{ config, evaluators, tokens, cache: null, price: NOTHING_SENT, maxTokens: 1, isReplay: false, client },
     plan: { prompts, requests },
     known: { records, missing: [] },
     estimate: buildEstimate({
-      ...{ parts: partsOf(prompts, model), model, price: NOTHING_SENT, maxTokens: 1 },
+      ...{ parts: partsOf(prompts, model), model, price: NOTHING_SENT, maxTokens: 1, tokens },
       judge: config.judge === null ? null : estimateJudge(config, config.judge, prompts),
     }),
     collected: describe(rows, model),

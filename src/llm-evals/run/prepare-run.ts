@@ -10,9 +10,11 @@ import type { UndefinedMetric } from '../dry-run/dry-run-estimate.ts';
 import { estimateJudge } from '../dry-run/estimate-judge.ts';
 import { priceOf, type ListedPrice } from '../dry-run/model-prices.ts';
 import { OUTCOME_EVALUATOR, OutcomeEvaluator } from '../evaluators/outcome-evaluator.ts';
+import { tokenCounter } from '../dry-run/token-counter.ts';
 import { createEvaluators, planPrompts } from '../evaluators/create-evaluators.ts';
 import { loadMetrics, splitMetrics, type SplitMetrics } from '../outcome/metric-functions.ts';
 import { lintPairs } from '../plan/counterfactual/lint-pairs.ts';
+import { pronounConfig } from '../plan/counterfactual/pronouns.ts';
 import {
   type LLMRequest,
   maxTokenCount,
@@ -171,12 +173,14 @@ export async function prepareRun(
   const maxTokens = maxTokenCount(params);
   const allowsSmall = options.allowSmallSamples ?? config.allowSmallSamples;
   const minItems = allowsSmall ? 1 : (options.minGroupSize ?? 5);
+  // The model of a client is unknown, so its tokens are estimated.
+  const tokens = await tokenCounter(options.client === undefined ? config : { ...config, model: '' });
   const estimate = buildEstimate({
     parts: planParts(plan, known, seen),
     model: model.model,
     price,
     maxTokens,
-    systemPrompt: config.systemPrompt,
+    tokens,
     knownOutputTokens: [...known.records.values()].flatMap(({ outputTokens }) => outputTokens ?? []),
     limits: config,
     undefinedMetrics: undefinedMetrics(
@@ -198,6 +202,7 @@ export async function prepareRun(
     price,
     maxTokens,
     estimate,
+    tokens,
     isReplay,
     client,
     collected: null,
@@ -229,7 +234,7 @@ async function planAll(
   config: LLMEvalConfig,
 ): Promise<{ readonly prompts: readonly PlannedPrompt[]; readonly notes: readonly string[] }> {
   const planned = planPrompts(evaluators, config);
-  lintPairs(planned);
+  lintPairs(planned, pronounConfig(config));
   const names = evaluators.map(({ name }) => name);
   const { prompts, notes } = await readPrompts(config, names);
   return { prompts: [...planned, ...prompts], notes };

@@ -2,6 +2,7 @@ import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts'
 import type { ResponseCache } from '../cache/response-cache.ts';
 import type { AnswerRecord } from '../client/transcript.ts';
 import type { DryRunEstimate } from '../dry-run/dry-run-estimate.ts';
+import type { TokenCounter } from '../dry-run/token-counter.ts';
 import type { ListedPrice } from '../dry-run/model-prices.ts';
 import type { SplitMetrics } from '../outcome/metric-functions.ts';
 import type { LLMRequest, RequestPlan } from '../plan/planned-prompt.ts';
@@ -19,6 +20,8 @@ export interface PreparedRun {
   /** The maximum number of tokens of an answer. */
   readonly maxTokens: number;
   readonly estimate: DryRunEstimate;
+  /** The counter of input tokens, for the estimate and the budget. */
+  readonly tokens: TokenCounter;
   /** Whether the run only replays answers, and sends no requests. */
   readonly isReplay: boolean;
   /** The id of the client that was passed; null if no client was passed. */

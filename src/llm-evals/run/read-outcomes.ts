@@ -5,7 +5,7 @@ import { isApiProvider, liveAccess } from '../client/access.ts';
 import type { LLMClient } from '../client/llm-client.ts';
 import { createProviderClient } from '../client/provider-client.ts';
 import type { Transcript } from '../client/transcript.ts';
-import { requestTokens } from '../dry-run/estimate-tokens.ts';
+import { tokenCounter } from '../dry-run/token-counter.ts';
 import { priceOf } from '../dry-run/model-prices.ts';
 import { ResponseCache } from '../cache/response-cache.ts';
 import { OUTCOME_EVALUATOR } from '../evaluators/outcome-evaluator.ts';
@@ -129,14 +129,14 @@ export async function judgeAnswers(
   if (client === undefined) assertLive(judge, config, options);
   const price = priceOf({ ...judge, prices: config.prices });
   const maxTokens = maxTokenCount(judge.params);
-  const tokensOf = requestTokens(null);
+  const tokens = await tokenCounter({ ...judge, systemPrompt: null });
   const { concurrency, timeoutMillis } = config;
   const summary = await runRequests(missing, {
     ...{ ...options.retry, concurrency, timeoutMillis, price, seed },
     client: client ?? createProviderClient({ ...judge, timeoutMillis }),
     signal: options.signal,
     limits: remainingLimits(config, spent),
-    estimateTokens: ({ prompt }) => ({ input: tokensOf(prompt), outputCeiling: maxTokens }),
+    estimateTokens: ({ prompt }) => ({ input: tokens.inputTokens(prompt), outputCeiling: maxTokens }),
     onAnswer: async (record) => {
       grades.set(record.key, record);
       await keeper.keep(record, cache);

@@ -8,7 +8,6 @@ import { createProviderClient } from '../client/provider-client.ts';
 import type { Transcript } from '../client/transcript.ts';
 import type { DryRunEstimate } from '../dry-run/dry-run-estimate.ts';
 import { undefinedSentences } from '../dry-run/dry-run-document.ts';
-import { requestTokens } from '../dry-run/estimate-tokens.ts';
 import type { ActualSpending, PlannedSpending } from '../dry-run/spending-table.ts';
 import { OUTCOME_EVALUATOR } from '../evaluators/outcome-evaluator.ts';
 import type { LLMRequest } from '../plan/planned-prompt.ts';
@@ -207,18 +206,17 @@ export function assertNoTargets(caller: string, { targets }: LLMEvalConfig): voi
 }
 
 async function sendRequests(
-  { config, known, price, maxTokens }: PreparedRun,
+  { config, known, price, maxTokens, tokens }: PreparedRun,
   client: LLMClient,
   keeper: AnswerKeeper,
   { retry, signal, onProgress }: RunLlmEvalOptions,
   seed: number,
 ): Promise<RunSummary> {
-  const tokensOf = requestTokens(config.systemPrompt);
   const { concurrency, timeoutMillis, maxRequestsPerRun, maxTokensPerRun, maxCostUsd, maxMinutes } = config;
   return runRequests(known.missing, {
     ...{ ...retry, client, concurrency, timeoutMillis, price, signal, onProgress, seed },
     limits: { requests: maxRequestsPerRun, tokens: maxTokensPerRun, costUsd: maxCostUsd, minutes: maxMinutes },
-    estimateTokens: ({ prompt }) => ({ input: tokensOf(prompt), outputCeiling: maxTokens }),
+    estimateTokens: ({ prompt }) => ({ input: tokens.inputTokens(prompt), outputCeiling: maxTokens }),
     onAnswer: (record) => keeper.keep(record),
   });
 }

@@ -3,7 +3,6 @@ import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts'
 import type { LLMClient } from '../client/llm-client.ts';
 import type { AnswerRecord, Transcript } from '../client/transcript.ts';
 import { BASELINE } from '../config/check-targets.ts';
-import { requestTokens } from '../dry-run/estimate-tokens.ts';
 import { createEvaluators } from '../evaluators/create-evaluators.ts';
 import type { LLMRequest } from '../plan/planned-prompt.ts';
 import { BudgetAccount } from '../scheduler/budget.ts';
@@ -147,7 +146,6 @@ async function askTargets(
   if (first !== undefined) warnOfUndefined(first.run);
   const { requests, owners } = inTurn(targets);
   const runs = new Map(targets.map(({ name, run }) => [name, run]));
-  const tokens = new Map(targets.map(({ name, run }) => [name, requestTokens(run.config.systemPrompt)]));
   const ownerOf = ({ key }: Pick<LLMRequest, 'key'>): string => owners.get(key) ?? '';
   const { concurrency, timeoutMillis, maxRequestsPerRun, maxTokensPerRun, maxMinutes } = config;
   const summary = await runRequests(requests, {
@@ -157,7 +155,7 @@ async function askTargets(
     price: targets.find(({ run }) => run.price !== null)?.run.price ?? null,
     limits: { requests: maxRequestsPerRun, tokens: maxTokensPerRun, costUsd: maxCostUsd, minutes: maxMinutes },
     estimateTokens: (request) => ({
-      input: tokens.get(ownerOf(request))?.(request.prompt) ?? 0,
+      input: runs.get(ownerOf(request))?.tokens.inputTokens(request.prompt) ?? 0,
       outputCeiling: runs.get(ownerOf(request))?.maxTokens ?? 0,
       account: accounts.get(ownerOf(request)),
     }),

@@ -1,4 +1,4 @@
-import { groupBy, meanOf } from '../../internal/values.ts';
+import { groupBy, meanOf, sumOf } from '../../internal/values.ts';
 import { twoSidedCritical } from '../../stats/ab/student-t.ts';
 import { type DivergenceUnit, type ExcessDivergence, excessDivergence } from '../../stats/paired/excess-divergence.ts';
 import { type PairedMean, pairedMean } from '../../stats/paired/paired-mean.ts';
@@ -259,34 +259,51 @@ function unitOf(a: readonly Answered[], b: readonly Answered[], { distance }: Di
 /** The answers to the prompts that contain one name, by question. */
 type NameAnswers = ReadonlyMap<string, readonly string[]>;
 
+/** The answers about the names of two values, name by name, from one pool of names for each value. */
+interface NamePair {
+  /** The units of the names. */
+  readonly names: readonly string[];
+  readonly first: readonly NameAnswers[];
+  readonly second: readonly NameAnswers[];
+}
+
 /**
  * Computes a divergence with names as the noise floor. The result is the distance between answers about names of two
  * values, minus the distance for different names of one value. Only answers to the same question are compared. The test
- * assigns the names to the two values at random. All answers about one name are assigned to the same value.
+ * assigns the names to the two values at random. All answers about one name are assigned to the same value. If names
+ * depend on other dimensions too, names are compared only within one combination of the other values, and the excess is
+ * the mean over these combinations.
  */
 function divergenceAmongNames(
   answers: DimensionAnswers,
   { first, second, distance, level, settings }: DivergenceTask,
 ): ComparedPair {
-  const [a, b, names] = namesOf(answers, first, second, distance);
-  const n = a.length;
+  const pairs = namesOf(answers, first, second, distance);
+  const n = sumOf(pairs.map((pair) => pair.first.length));
+  const used = pairs.filter((pair) => pair.first.length > 1);
   const undefinedReason =
-    tooFew(n, settings) ?? (n < 2 ? 'one name cannot show how much answers vary by chance' : null);
+    tooFew(n, settings) ?? (used.length === 0 ? 'one name cannot show how much answers vary by chance' : null);
   if (undefinedReason !== null) return { n, undefinedReason };
-  const distances = distancesOf([...a, ...b], distance);
-  if (distances.some(Number.isNaN)) return { n, undefinedReason: NO_QUESTION };
-  const unit: DivergenceUnit = { first: n, second: n, distances };
-  const tested = excessDivergence([unit], { seed: settings.seed, samples: PERMUTATIONS });
-  const value = tested.excess;
-  const without = n > 2 ? withoutEach(unit) : [];
-  const values = without.map((each, index): UnitValue => {
-    const name = names[index] ?? '';
-    return { unit: name, item: name, value: n * value - (n - 1) * each };
+  const units = used.map((pair): DivergenceUnit => {
+    const [a, b] = [pair.first.length, pair.second.length];
+    return { first: a, second: b, distances: distancesOf([...pair.first, ...pair.second], distance) };
   });
+  if (units.some(({ distances }) => Array.from(distances).some(Number.isNaN))) return { n, undefinedReason: NO_QUESTION };
+  const tested = excessDivergence(units, { seed: settings.seed, samples: PERMUTATIONS });
+  const value = tested.excess;
+  const without = units.map((unit) => (unit.first > 2 ? withoutEach(unit) : []));
+  const values = used.flatMap(({ names }, pool) =>
+    (without[pool] ?? []).map((each, index): UnitValue => {
+      const size = names.length;
+      const name = names[index] ?? '';
+      return { unit: name, item: name, value: size * (tested.excesses[pool] ?? NaN) - (size - 1) * each };
+    }),
+  );
   const known = { ...testOf(tested), n, units: { kind: 'jackknife', values, step: null } as const };
-  const standardError = jackknifeError(without);
+  // The pools have different names, so the variances of their excesses are added.
+  const standardError = Math.sqrt(sumOf(without.map((each) => jackknifeError(each) ** 2))) / units.length;
   if (!(standardError > 0)) return { value, ...known };
-  const degrees = n - 1;
+  const degrees = sumOf(units.map((unit) => unit.first - 1));
   const margin = twoSidedCritical(level, degrees) * standardError;
   const interval: Interval = [value - margin, value + margin];
   return { ...estimateOf({ value, interval, standardError, degrees }, settings), ...known };
@@ -300,30 +317,42 @@ function testOf({ within: noiseFloor, pValue, nullMean, nullQuantile }: ExcessDi
 }
 
 /**
- * Returns two lists, one for each value, with the answers about each of its names. Only names that have answers for
- * both values are included, at the same index in both lists. The third list contains their units.
+ * Returns the answers about the names of two values, for each pool. Only names that have answers for both values are
+ * included, at the same index in both lists.
  */
-function namesOf(
-  { items }: DimensionAnswers,
-  first: string,
-  second: string,
-  distance: AnswerDistance,
-): [NameAnswers[], NameAnswers[], string[]] {
-  const found = [first, second].map((group) => {
-    const names = new Map<string, Map<string, string[]>>();
-    for (const { unit, item, byGroup } of items) {
-      const those = byGroup.get(group) ?? [];
-      const [answer] = those;
-      if (answer?.details['name'] === undefined) continue;
-      const asked = answer.details['alike'] ?? item;
-      const ofName = names.get(unit) ?? new Map<string, string[]>();
-      names.set(unit, ofName.set(asked, comparedTexts(those, distance)));
-    }
-    return names;
+function namesOf({ items }: DimensionAnswers, first: string, second: string, distance: AnswerDistance): NamePair[] {
+  const pools = groupBy(items, ({ byGroup }) => poolOf(byGroup.get(first)) ?? poolOf(byGroup.get(second)) ?? '');
+  return [...pools.values()].map((those) => {
+    const [a, b] = [answersByName(those, first, distance), answersByName(those, second, distance)];
+    const both = [...a.keys()].filter((unit) => b.has(unit));
+    return {
+      names: both,
+      first: both.map((unit) => a.get(unit) ?? new Map<string, string[]>()),
+      second: both.map((unit) => b.get(unit) ?? new Map<string, string[]>()),
+    };
   });
-  const [a = new Map<string, NameAnswers>(), b = new Map<string, NameAnswers>()] = found;
-  const both = [...a.keys()].filter((unit) => b.has(unit));
-  return [both.map((unit) => a.get(unit) ?? new Map()), both.map((unit) => b.get(unit) ?? new Map()), both];
+}
+
+function poolOf(answers: readonly Answered[] = []): string | undefined {
+  return answers[0]?.details['pool'];
+}
+
+/** Returns the answers about each name of a value, by question. */
+function answersByName(
+  items: DimensionAnswers['items'],
+  group: string,
+  distance: AnswerDistance,
+): Map<string, Map<string, string[]>> {
+  const names = new Map<string, Map<string, string[]>>();
+  for (const { unit, item, byGroup } of items) {
+    const those = byGroup.get(group) ?? [];
+    const [answer] = those;
+    if (answer?.details['name'] === undefined) continue;
+    const asked = answer.details['alike'] ?? item;
+    const ofName = names.get(unit) ?? new Map<string, string[]>();
+    names.set(unit, ofName.set(asked, comparedTexts(those, distance)));
+  }
+  return names;
 }
 
 /**

@@ -53,6 +53,38 @@ const OTHERS =
   nie jest się na że ale ponieważ tego czy jak
   ve bir bu için ama çünkü değil ile de`);
 
+/**
+ * Words of other European languages that are neither English words nor parts of names. One of them is enough in an
+ * answer without an English function word, because answers such as "Ja." and "Kredit genehmigt." are short.
+ */
+const DISTINCT =
+  wordSet(`nein oui sí evet hayır sehr nicht und ist sind wird wurde würde sollte haben ihre ihren ihrer seine seinen seiner
+  wir auch nur noch etwa nach zum zur für eine einen einer dass weil kein keine ich mein meine
+  ablehnen abgelehnt ablehnung genehmigt genehmigen bewilligt bewilligen einstellen eingestellt einstellung
+  très avec dans sont cette leur leurs être je vous nous c'est n'est refuser refusé refusée accepter accepté acceptée
+  approuvé approuvée embaucher embauchez embauchée
+  muy pero porque está como más también una debe debería deberían creo
+  rechazar rechazado rechazada aprobar aprobado aprobada contratar contratado contratada aceptar aceptado aceptada recomiendo
+  çok için çünkü değil daha gibi olarak onu onun iyi işe edilsin edildi reddet reddedildi onaylandı onaylansın öneririm
+  della perché molto anche não muito uma você também niet maar voor zijn och är inte nie jest się`);
+
+/** Matches an answer that starts with yes or no in another language. */
+const FOREIGN_DECISION = /^[^\p{L}]*(?:ja|nein|oui|non|sí|si|evet|hayır)\s*(?:[.,!:;]|$)/iu;
+
+/** English words with an accent. Other words with an accent and a small first letter are not English. */
+const LOANWORDS =
+  wordSet(`café cafés résumé résumés naïve naïveté cliché clichés fiancé fiancée façade façades protégé protégée déjà élite touché
+  exposé sauté sautéed crème brûlée jalapeño piñata smörgåsbord über doppelgänger à la née entrée entrées`);
+
+/** Matches a word with a letter that English words do not have, and a small first letter. Names have a capital one. */
+const FOREIGN_WORD = /(?<![\p{L}\p{N}'’])\p{Ll}*(?![a-z])\p{Ll}\p{Ll}*/gu;
+
+/** Scripts in which one letter is about a word or a syllable. */
+const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
+
+/** The number of Latin letters that a letter of a dense script counts for. */
+const DENSE_WEIGHT = 3;
+
 /** Splits a list of words at its spaces and line breaks. */
 export function wordList(text: string): string[] {
   return text.trim().split(/\s+/);
@@ -70,17 +102,23 @@ export function wordSet(text: string): ReadonlySet<string> {
 
 /**
  * Returns whether a text seems to be in a language other than English. A text seems to be in another language if most
- * of its letters are not Latin, or if it has more frequent words of other European languages than of English. Returns
- * false for texts without frequent words (a name, a number, code). The result is a heuristic for warnings. If the words
- * of its language are not listed, a text in Latin script is treated as English.
+ * of its letters are not Latin, if it has more words of other European languages than English function words, or if it
+ * has no English function word and a distinct word of another language. A word also counts as foreign if it has a
+ * letter with an accent and no capital. Returns false for texts without such words (a name, a number, code). The result
+ * is a heuristic for warnings. If the words of its language are not listed, a text in Latin script is treated as
+ * English.
  */
 export function looksOtherThanEnglish(text: string): boolean {
   const start = text.slice(0, MAX_CHARACTERS);
-  const letters = start.match(/\p{L}/gu)?.length ?? 0;
-  const latin = start.match(/\p{Script=Latin}/gu)?.length ?? 0;
-  if (letters > 0 && latin < letters / 2) return true;
+  const count = (pattern: RegExp): number => start.match(pattern)?.length ?? 0;
+  const latin = count(/\p{Script=Latin}/gu);
+  const others = count(/\p{L}/gu) - latin + (DENSE_WEIGHT - 1) * count(DENSE);
+  if (others > latin) return true;
   const tokens = tokenizeWords(start);
-  const count = (list: ReadonlySet<string>): number => tokens.filter((word) => list.has(word)).length;
-  const others = count(OTHERS);
-  return others >= MIN_OTHER_WORDS && others > count(ENGLISH);
+  const found = (list: ReadonlySet<string>): number => tokens.filter((word) => list.has(word)).length;
+  const english = found(ENGLISH);
+  const accented = (start.normalize('NFC').match(FOREIGN_WORD) ?? []).filter((word) => !LOANWORDS.has(word)).length;
+  if (english === 0 && (found(DISTINCT) + accented > 0 || FOREIGN_DECISION.test(start))) return true;
+  const foreign = tokens.filter((word) => OTHERS.has(word) || DISTINCT.has(word)).length + accented;
+  return foreign >= MIN_OTHER_WORDS && foreign > english;
 }

@@ -10,6 +10,7 @@ import type { AnswerRecord } from '../client/transcript.ts';
 import { isTorn, mergeAnswers, readRecord } from './read-transcripts.ts';
 import { recordToLine } from './record-json.ts';
 import { readTextLines } from './text-lines.ts';
+import { lockTranscript, type TranscriptLock } from './transcript-lock.ts';
 
 /** An append-only file of complete lines. If a write fails, all later writes fail too. */
 class LineLog {
@@ -143,10 +144,11 @@ export interface TranscriptLog {
  *
  * If the file is not empty and `resume` is not true, an error is thrown, because the answers in the file have been paid
  * for. If `resume` is true, `records` contains the answers of the file, and only requests without an answer need to be
- * sent. A truncated last line is removed, and a warning is logged. If several runs take place at the same time, use a
- * separate file for each run.
- * @throws {DataValidationError} if the file is not empty and `resume` is not true, if a line is not a record (the error
- * contains the line number), or if the file cannot be written
+ * sent. A truncated last line is removed, and a warning is logged. Only one process can write a file. The file
+ * `<transcript>.lock` names this process until the file is closed. The lock of a killed process does not count.
+ * @throws {DataValidationError} if another process writes the file (the error names the process), if the file is not
+ * empty and `resume` is not true, if a line is not a record (the error contains the line number), or if the file cannot
+ * be written
  * @throws {ValueError} if an option is out of range
  * @example
  * ```ts
@@ -183,7 +185,10 @@ export async function openTranscriptLog(file: string, options: TranscriptLogOpti
   assertKnownOptions('openTranscriptLog', options, TRANSCRIPT_LOG_OPTION_NAMES);
   const flushEvery = requireInteger('flushEvery', options.flushEvery ?? 100, 1);
   const handle = await openFile(file);
+  let lock: TranscriptLock | undefined;
   try {
+    // A device or a pipe has no lock.
+    if ((await handle.stat()).isFile()) lock = await lockTranscript(file);
     if (options.resume !== true) await requireEmpty(file, handle);
     const { records, size } = await resumeLog(file, handle);
     const writer = new LineLog(file, handle, size, flushEvery);
@@ -191,10 +196,11 @@ export async function openTranscriptLog(file: string, options: TranscriptLogOpti
       path: file,
       records: Object.freeze(mergeAnswers(records)),
       append: async (record) => writer.append(recordToLine(record)),
-      close: () => writer.close(),
+      close: () => writer.close().finally(() => lock?.release()),
     } satisfies TranscriptLog);
   } catch (error) {
     await handle.close();
+    await lock?.release();
     throw error;
   }
 }

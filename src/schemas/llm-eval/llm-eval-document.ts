@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { described, optionalField } from '../fields.ts';
 import { fileJsonSchema, ownName, recordOf } from '../pipeline/values.ts';
-import { FILLED, NO_CONTROLS } from '../text-values.ts';
+import { FILLED, NO_CONTROLS, ONE_LINE } from '../text-values.ts';
 
 /** The names of providers. */
 const LLM_PROVIDERS = ['openai', 'anthropic', 'compatible', 'local', 'replay'] as const;
@@ -18,6 +18,12 @@ export const OUTCOME_NAMES = ['decision', 'score', 'choice'] as const;
 
 /** An outcome of an answer: a decision (yes or no), a number, or a label. */
 export type OutcomeName = (typeof OUTCOME_NAMES)[number];
+
+/** The languages whose pronouns are known. */
+const PROMPT_LANGUAGES = ['en', 'de', 'fr', 'es'] as const;
+
+/** The published lists of names. */
+const NAME_SOURCES = ['bertrand_mullainathan_2004', 'bloomberg_2024'] as const;
 
 const prompt = z.string().regex(FILLED);
 const prompts = z.array(prompt).min(1);
@@ -57,7 +63,27 @@ const counterfactual = z.strictObject({
   ),
   name_pools: optionalField(
     mapOf(z.array(ownName).min(1)),
-    'First names for {name}, by the values of one dimension. Names at the same position are compared. The smallest pool determines the number of names.',
+    "Names for {name}, by the values of one dimension ('woman') or by the combined values of several dimensions ('woman, Black'). Names at the same position are compared. The smallest pool determines the number of names.",
+  ),
+  name_source: optionalField(
+    z.enum(NAME_SOURCES),
+    'A published list of names by gender and origin, instead of name_pools.',
+  ),
+  max_names: optionalField(limit, 'The maximum number of names of each pool that are used. Default: all.'),
+  intersections: optionalField(
+    z.array(z.array(ownName).min(2)).min(1),
+    'Lists of dimensions whose combined values are also compared with each other. The dimensions of combined name pools are compared without being listed.',
+    [['gender', 'origin']],
+  ),
+  language: optionalField(
+    z.enum(PROMPT_LANGUAGES),
+    'The language of the templates. It determines the pronouns. Default: en.',
+    'de',
+  ),
+  pronouns: optionalField(
+    mapOf(mapOf(z.string().regex(ONE_LINE))),
+    'Pronouns and other words of a value by form, for placeholders such as {gender.subject}. They take precedence over the pronouns of the language.',
+    { 'nonbinary person': { subject: 'xe', object: 'xem', possessive: 'xyr' } },
   ),
   control_dimension: optionalField(
     ownName,
@@ -358,6 +384,12 @@ export interface BenchmarkSource {
 /** The format of BBQ's questions: question first, context first, or without context. */
 export type BbqFormat = 'race' | 'arc' | 'qonly';
 
+/** A language whose pronouns are known. */
+export type PromptLanguage = (typeof PROMPT_LANGUAGES)[number];
+
+/** A published list of names. */
+export type NameSource = (typeof NAME_SOURCES)[number];
+
 /** The parameters of a request, named as in the provider's API; `max_tokens` works for every provider. */
 export type LLMParams = Readonly<Record<string, unknown>>;
 
@@ -382,8 +414,30 @@ export interface CounterfactualConfig {
    * The value that a dimension keeps while another is varied. A dimension without a default is crossed with the other.
    */
   readonly defaults: Readonly<Record<string, string>>;
-  /** First names that represent a value, for `{name}`. */
+  /**
+   * Names that represent a value, for `{name}`. A key is a value of one dimension, or the values of several dimensions
+   * separated by commas, such as `woman, Black`.
+   */
   readonly namePools: Readonly<Record<string, readonly string[]>>;
+  /** The published list that the names are from. */
+  readonly nameSource?: NameSource | undefined;
+  /**
+   * The maximum number of names of each pool that are used.
+   * @defaultValue all names
+   */
+  readonly maxNames?: number | undefined;
+  /**
+   * Lists of dimensions whose combined values are compared with each other, besides the values of each dimension.
+   * @defaultValue the dimensions of the name pools, if the keys combine several dimensions
+   */
+  readonly intersections?: readonly (readonly string[])[] | undefined;
+  /** @defaultValue en */
+  readonly language?: PromptLanguage | undefined;
+  /**
+   * Pronouns and other words of a value, by form. They take precedence over the pronouns of the language.
+   * @defaultValue none
+   */
+  readonly pronouns?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined;
   /**
    * A dimension that should not affect the answers (for example, days of the week). The divergence of this dimension is
    * the noise floor.

@@ -563,7 +563,138 @@ export const BAD: readonly BadConfig[] = [
     '4:3',
     'counterfactual.name_pools',
     'counterfactual.name_pools: must use the values of a single dimension; its keys are values of gender and race',
-    'Keep the values of one dimension. To vary both, combine them in one dimension, such as person: [Black woman, white man].',
+    "Keep the values of one dimension. To vary several, combine their values in every key, such as 'woman, black'.",
+  ),
+  bad(
+    'names for some combinations',
+    section(
+      'template: The {name}',
+      'dimensions: { gender: [woman, man], race: [black, white] }',
+      "name_pools: { 'woman, black': [Ann], 'white,woman': [Eve], 'man, black': [Bob] }",
+    ),
+    '4:3',
+    'counterfactual.name_pools',
+    "counterfactual.name_pools: has no names for 'man, white' of gender and race",
+    "Add the key 'man, white'.",
+  ),
+  bad(
+    'names for a combination and for a value',
+    section(
+      'template: The {name}',
+      'dimensions: { gender: [woman, man], race: [black, white] }',
+      "name_pools: { 'woman, black': [Ann], man: [Bob] }",
+    ),
+    '4:3',
+    'counterfactual.name_pools',
+    'counterfactual.name_pools: must use the same dimensions in every key; its keys are values of gender and race',
+    "Keep the values of one dimension. To vary several, combine their values in every key, such as 'woman, black'.",
+  ),
+  bad(
+    'names for a combination with an unknown value',
+    section(
+      'template: The {name}',
+      'dimensions: { gender: [woman, man], race: [black, white] }',
+      "name_pools: { 'woman, blak': [Ann] }",
+    ),
+    '4:17',
+    "counterfactual.name_pools['woman, blak']",
+    "counterfactual.name_pools['woman, blak']: 'blak' is not a value of any dimension",
+    "Did you mean 'black'?",
+  ),
+  bad(
+    'a published list without an origin',
+    section('template: The {name}', GENDER, 'name_source: bertrand_mullainathan_2004'),
+    '4:16',
+    'counterfactual.name_source',
+    'counterfactual.name_source: needs a dimension of genders and a dimension of origins',
+    'For example: dimensions: { gender: [woman, man], origin: [white, Black] }.',
+  ),
+  bad(
+    'a published list without names of a group',
+    section(
+      'template: The {name}',
+      'dimensions: { gender: [woman, man], origin: [white, Asian] }',
+      'name_source: bertrand_mullainathan_2004',
+    ),
+    '4:16',
+    'counterfactual.name_source',
+    "counterfactual.name_source: has no names for 'woman, Asian'",
+    'The list has names of women and men of the origins white, Black. For other groups, write name_pools.',
+  ),
+  bad(
+    'a published list beside other names',
+    section(
+      'template: The {name}',
+      'dimensions: { gender: [woman, man], origin: [white, black] }',
+      'name_source: bertrand_mullainathan_2004',
+      'name_pools: { woman: [Ann], man: [Bob] }',
+    ),
+    '4:3',
+    'counterfactual.name_source',
+    'counterfactual.name_source: cannot be combined with name_pools',
+    'Remove one of the two keys.',
+  ),
+  // Intersections and languages
+  bad(
+    'an intersection with an unknown dimension',
+    section('template: The {gender}', GENDER, 'intersections: [[gender, rac]]'),
+    '4:28',
+    'counterfactual.intersections[0][1]',
+    "counterfactual.intersections[0][1]: there is no dimension 'rac'",
+    "The dimensions are 'gender'.",
+  ),
+  bad(
+    'an intersection that no template has',
+    section(
+      "template: ['The {gender}', 'The {race} one']",
+      'dimensions: { gender: [woman, man], race: [black, white] }',
+      'intersections: [[gender, race]]',
+    ),
+    '4:19',
+    'counterfactual.intersections[0]',
+    'counterfactual.intersections[0]: no template uses all of its dimensions',
+    'Write {gender} and {race} in one template.',
+  ),
+  bad(
+    'a German possessive without the noun',
+    section('language: de', "template: '{gender.possessive} Arbeit'", 'dimensions: { gender: [Frau, Mann] }'),
+    '3:13',
+    'counterfactual.template',
+    'counterfactual.template: {gender.possessive} depends on the noun that follows, so the form must name its gender or number',
+    `Use one of ${['m', 'f', 'n', 'pl']
+      .flatMap((noun) => [noun])
+      .map((noun) => `{gender.possessive_${noun}}`)
+      .join(
+        ', ',
+      )}, ${['acc', 'dat', 'gen'].flatMap((kind) => ['m', 'f', 'n', 'pl'].map((noun) => `{gender.possessive_${noun}_${kind}}`)).join(', ')}.`,
+  ),
+  bad(
+    'a French pronoun before a vowel',
+    section('language: fr', "template: 'On {gender.object} aime.'", 'dimensions: { gender: [femme, homme] }'),
+    '3:13',
+    'counterfactual.template',
+    'counterfactual.template: {gender.object} stands before a vowel, where it has another form',
+    'Write l’ without a placeholder: it is the same for all people.',
+  ),
+  bad(
+    'pronouns of a language that has none for a value',
+    section(
+      'language: de',
+      "template: 'Hat {gender.subject} Zeit?'",
+      'dimensions: { gender: [Frau, nichtbinäre Person] }',
+    ),
+    '3:13',
+    'counterfactual.template',
+    "counterfactual.template: {gender.subject} needs pronouns, but no pronouns are known for 'nichtbinäre Person'",
+    'Use {gender}, or declare the form: pronouns: { nichtbinäre Person: { subject: … } }.',
+  ),
+  bad(
+    'pronouns for no value',
+    section(TEMPLATE, GENDER, 'pronouns: { women: { subject: she } }'),
+    '4:15',
+    'counterfactual.pronouns.women',
+    "counterfactual.pronouns.women: 'women' is not a value of any dimension",
+    "Did you mean 'woman'?",
   ),
   // Templates
   bad(
@@ -588,7 +719,7 @@ export const BAD: readonly BadConfig[] = [
     '2:13',
     'counterfactual.template',
     "counterfactual.template: {race.object} needs pronouns, but no pronouns are known for 'Asian'",
-    'Use {race}, or values such as woman, man and nonbinary person.',
+    'Use {race}, values such as woman, man and nonbinary person, or declare the form: pronouns: { Asian: { object: … } }.',
   ),
   bad(
     'a name without pools',

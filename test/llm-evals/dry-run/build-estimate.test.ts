@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { ValueError } from '../../../src/exceptions/index.ts';
 import { dryRunToJson } from '../../../src/llm-evals/dry-run/dry-run-json.ts';
 import { buildEstimate, type EstimateInput, type PlannedPart } from '../../../src/llm-evals/dry-run/build-estimate.ts';
+import { estimatingCounter } from '../../../src/llm-evals/dry-run/token-counter.ts';
 
 const PRICE = { input: 2, output: 8, asOf: '2026-01-31', source: 'a price list' };
 
@@ -36,7 +37,14 @@ function marked(parts: readonly PlannedPart[]): PlannedPart[] {
 }
 
 function estimate(parts: readonly PlannedPart[], more: Partial<EstimateInput> = {}) {
-  return buildEstimate({ parts: marked(parts), model: 'a-model', price: PRICE, maxTokens: 256, ...more });
+  return buildEstimate({
+    parts: marked(parts),
+    model: 'a-model',
+    price: PRICE,
+    maxTokens: 256,
+    tokens: estimatingCounter(null),
+    ...more,
+  });
 }
 
 describe('buildEstimate', () => {
@@ -65,7 +73,7 @@ describe('buildEstimate', () => {
 
   it('counts 8 tokens for the frame, plus the prompt and the system prompt', () => {
     expect(estimate([part('a', 0, 10)]).estimatedInputTokens).to.equal(90);
-    expect(estimate([part('a', 0, 10)], { systemPrompt: 'be kind' }).estimatedInputTokens).to.equal(110);
+    expect(estimate([part('a', 0, 10)], { tokens: estimatingCounter('be kind') }).estimatedInputTokens).to.equal(110);
   });
 
   describe('output tokens', () => {
@@ -263,6 +271,8 @@ describe('dryRunToJson', () => {
       undefined_metrics: [],
       judge: null,
       plan_digest: result.planDigest,
+      tokenizer: null,
+      tokenizer_install: null,
     });
   });
 

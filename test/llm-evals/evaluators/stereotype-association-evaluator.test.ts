@@ -29,7 +29,6 @@ const CONFIG: LLMEvalConfig = {
   promptsPath: null,
   dimensions: null,
   cluster: null,
-  targets: null,
   cacheDir: '',
   replayOnly: true,
   replayPath: null,

@@ -174,7 +174,6 @@ const MADE_CONFIG: LLMEvalConfig = {
   promptsPath: null,
   dimensions: null,
   cluster: null,
-  targets: null,
   cacheDir: '.evenhand/llm-cache',
   replayOnly: false,
   replayPath: null,
@@ -221,6 +220,8 @@ const MADE_ESTIMATE: DryRunEstimate = {
   planDigest: '4dc71a3ea4a935393743f6f186e933e58629b156b92be6446b978219bfc17d87',
   limits: [],
   model: 'test-model',
+  tokenizer: null,
+  tokenizerInstall: null,
   toMarkdown: () => '# Dry run\n',
 };
 

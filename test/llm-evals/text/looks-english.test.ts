@@ -20,6 +20,24 @@ const OTHERS = [
   '죄송하지만 그 요청에는 답할 수 없습니다.',
 ];
 
+/** Short answers in the languages of the templates, in Turkish and in Chinese, as models give them. */
+const SHORT = [
+  ...['Ja.', 'Nein.', 'Ja, einstellen.', 'Ich empfehle die Einstellung.', 'Die Bewerberin ist sehr gut qualifiziert.'],
+  ...['Frau Müller arbeitet zuverlässig und engagiert.', 'Entscheidung: Ablehnen', 'Bewilligt.', 'Kredit genehmigt.'],
+  ...['Oui.', 'Non.', 'Oui, embauchez-la.', 'Elle est très compétente.', "C'est une excellente candidate."],
+  ...['Décision : refuser', 'Marie travaille avec sérieux.', 'Il mérite ce poste.'],
+  ...['Sí.', 'Sí, contratar.', 'Recomiendo contratar a la candidata.', 'María trabaja muy bien.', 'Decisión: rechazar'],
+  ...['Evet.', 'Hayır.', 'Evet, işe alın.', 'Ayşe çok başarılı bir çalışandır.', 'Başvuru reddedildi.'],
+  ...['Onu işe almanızı öneririm.', 'Kredi başvurusu onaylandı.', 'Mehmet işini iyi yapıyor.'],
+  ...['是。', '应该雇用她。', '批准', '建议录用 Emily。', 'Emily Walsh 是一位优秀的候选人。'],
+];
+
+/** Short English answers with foreign names and with words that other languages have too. */
+const SHORT_ENGLISH = [
+  ...['Hire José Núñez.', 'Approve. Renée Müller qualifies.', 'Her résumé looks strong.', 'Yes, hire Zoë.', 'Bei Wang'],
+  ...['SES status: low', 'Con: late. Pro: kind.', 'Non-smoker preferred', 'pour over coffee', 'est. 1990', 'Kabul'],
+];
+
 const ENGLISH = [
   '',
   'Yes.',
@@ -40,7 +58,8 @@ const ENGLISH = [
 
 describe('looksOtherThanEnglish', () => {
   for (const text of OTHERS) it(`finds ${text.slice(0, 30)}`, () => expect(looksOtherThanEnglish(text)).to.equal(true));
-  for (const text of ENGLISH) {
+  for (const text of SHORT) it(`finds ${text}`, () => expect(looksOtherThanEnglish(text)).to.equal(true));
+  for (const text of [...ENGLISH, ...SHORT_ENGLISH]) {
     it(`leaves ${JSON.stringify(text.slice(0, 40))}`, () => expect(looksOtherThanEnglish(text)).to.equal(false));
   }
 });

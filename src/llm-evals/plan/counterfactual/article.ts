@@ -36,6 +36,8 @@ function isSaidAsWord(capitals: string): boolean {
 
 /** Adjusts an article at the end of a text to the next word: "as a " before "engineer" becomes "as an ". */
 export function fixArticle(before: string, word: string): string {
+  // Most words have no article. The regular expression would read the complete text.
+  if (!/^[an]$/i.test(before.trimEnd().slice(-1))) return before;
   return before.replace(/(?<![\p{L}\p{N}'’])(a)n?(\s+)$/iu, (_, letter: string, space: string) =>
     articleFor(word) === 'an' ? `${letter}n${space}` : `${letter}${space}`,
   );

@@ -54,25 +54,14 @@ export interface Variant extends PlannedPrompt {
   readonly group: string;
 }
 
-/** Two prompts of one item. */
-export interface PromptPair {
-  readonly first: Variant;
-  readonly second: Variant;
-}
-
 /** Lists the variants of every item. Repeats of a prompt count once. */
 export function itemsIn(prompts: readonly PlannedPrompt[]): Variant[][] {
   const items = groupBy(prompts.filter(isVariant), ({ template, dimension, item }) =>
-    JSON.stringify([template, dimension, item]),
+    [template, dimension, item].join('\n'),
   );
   return Array.from(items.values(), (those) =>
     [...groupBy(those, ({ group }) => group).values()].flatMap(([first]) => first ?? []),
   );
-}
-
-/** Returns all pairs of variants of an item. */
-export function allPairsOf(variants: readonly Variant[]): PromptPair[] {
-  return variants.flatMap((first, index) => variants.slice(index + 1).map((second) => ({ first, second })));
 }
 
 function isVariant(prompt: PlannedPrompt): prompt is Variant {

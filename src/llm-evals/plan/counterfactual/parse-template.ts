@@ -1,6 +1,6 @@
 import { suggestNames } from '../../../internal/arguments.ts';
 import type { CounterfactualConfig } from '../../../schemas/llm-eval/llm-eval-document.ts';
-import { PRONOUN_FORMS, pronounsOf } from './pronouns.ts';
+import { formsOf, type PronounConfig, pronounForms } from './pronouns.ts';
 
 /** The content of a placeholder: a dimension's value, one of its pronouns, or a name. */
 export interface Placeholder {
@@ -71,7 +71,7 @@ function joinTexts(parts: readonly (string | Placeholder)[]): (string | Placehol
 }
 
 /** The dimensions and names that a template may use. */
-type KnownWords = Pick<CounterfactualConfig, 'dimensions' | 'namePools'>;
+type KnownWords = Pick<CounterfactualConfig, 'dimensions' | 'namePools' | 'nameSource'> & PronounConfig;
 
 /**
  * Finds the problems that prevent a template from being filled: wrong braces, unknown placeholders, and values without
@@ -80,7 +80,7 @@ type KnownWords = Pick<CounterfactualConfig, 'dimensions' | 'namePools'>;
 export function checkTemplate(template: string, known: KnownWords): TemplateProblem[] {
   const parsed = parseTemplate(template);
   const wrong = placeholdersIn(parsed).flatMap((placeholder) => checkPlaceholder(placeholder, known) ?? []);
-  const problems = [...parsed.problems, ...wrong];
+  const problems = [...parsed.problems, ...wrong, ...checkElision(parsed, known)];
   // A problem that occurs several times in a template is reported once.
   return [...new Map(problems.map((problem) => [problem.message, problem])).values()];
 }
@@ -90,19 +90,58 @@ function checkPlaceholder({ dimension, form, written }: Placeholder, known: Know
   if (dimension === NAME && form === null && !names.includes(NAME)) return checkName(known);
   if (!names.includes(dimension)) return unknownPlaceholder(dimension, written, names);
   if (form === null) return undefined;
-  if (!PRONOUN_FORMS.some((each) => each === form)) {
-    return { message: `${written} requests an unknown form`, suggestion: suggestNames(form, PRONOUN_FORMS, 'forms') };
-  }
-  const without = known.dimensions[dimension]?.find((value) => pronounsOf(value) === undefined);
+  return checkForm(form, { dimension, written }, known);
+}
+
+/** Checks that every value of the dimension has the form. */
+function checkForm(
+  form: string,
+  { dimension, written }: Pick<Placeholder, 'dimension' | 'written'>,
+  known: KnownWords,
+): TemplateProblem | undefined {
+  const forms = (value: string): Readonly<Record<string, string>> => pronounForms(value, known);
+  const values = known.dimensions[dimension] ?? [];
+  const without = values.find((value) => !Object.hasOwn(forms(value), form));
   if (without === undefined) return undefined;
+  const ofAll = [...new Set([...formsOf(known), ...values.flatMap((value) => Object.keys(forms(value)))])];
+  if (ofAll.includes(form)) {
+    return {
+      message: `${written} needs pronouns, but no ${Object.keys(forms(without)).length === 0 ? 'pronouns are' : `form '${form}' is`} known for '${without}'`,
+      suggestion: `Use {${dimension}}, ${known.language === undefined || known.language === 'en' ? 'values such as woman, man and nonbinary person, ' : ''}or declare the form: pronouns: { ${without}: { ${form}: … } }.`,
+    };
+  }
+  const agreeing = ofAll.filter((each) => each.startsWith(`${form}_`));
+  if (agreeing.length === 0 || form !== 'possessive') {
+    return { message: `${written} requests an unknown form`, suggestion: suggestNames(form, ofAll, 'forms') };
+  }
   return {
-    message: `${written} needs pronouns, but no pronouns are known for '${without}'`,
-    suggestion: `Use {${dimension}}, or values such as woman, man and nonbinary person.`,
+    message: `${written} depends on the noun that follows, so the form must name its gender or number`,
+    suggestion: `Use one of ${agreeing.map((each) => `{${dimension}.${each}}`).join(', ')}.`,
   };
 }
 
-function checkName({ namePools }: KnownWords): TemplateProblem | undefined {
-  if (Object.keys(namePools).length > 0) return undefined;
+/** The French forms that are shortened or replaced before a vowel. */
+const ELIDED: Readonly<Record<string, string>> = {
+  object: 'Write l’ without a placeholder: it is the same for all people.',
+  reflexive: 'Write s’ without a placeholder: it is the same for all people.',
+  possessive_f: 'Use {…possessive_m}: "son" is used before a vowel.',
+};
+
+/** Finds French forms before a vowel, where they have another form. An "h" is not checked, because it may be silent. */
+function checkElision({ parts }: ParsedTemplate, { language, dimensions }: KnownWords): TemplateProblem[] {
+  if (language !== 'fr') return [];
+  return parts.flatMap((part, index) => {
+    const next = parts[index + 1];
+    if (typeof part === 'string' || typeof next !== 'string' || !Object.hasOwn(dimensions, part.dimension)) return [];
+    const suggestion = ELIDED[part.form ?? ''];
+    if (suggestion === undefined || !/^\s+[aeiouyàâäéèêëîïôöùûüœ]/iu.test(next)) return [];
+    return [{ message: `${part.written} stands before a vowel, where it has another form`, suggestion }];
+  });
+}
+
+function checkName({ namePools, nameSource }: KnownWords): TemplateProblem | undefined {
+  // A published list without names for all groups is a problem of its own.
+  if (nameSource !== undefined || Object.keys(namePools).length > 0) return undefined;
   return { message: '{name} needs name_pools', suggestion: 'Add name_pools: { woman: […], man: […] } to the section.' };
 }
 

@@ -1,11 +1,19 @@
 import { ConfigValidationError } from '../../../exceptions/index.ts';
-import type { CounterfactualConfig, LLMEvalConfig } from '../../../schemas/llm-eval/llm-eval-document.ts';
+import type { LLMEvalConfig } from '../../../schemas/llm-eval/llm-eval-document.ts';
 import type { PlannedPrompt } from '../planned-prompt.ts';
 import { capitalise, fixArticle } from './article.ts';
 import { checkTemplate, NAME, type ParsedTemplate, type Placeholder } from './parse-template.ts';
-import { type PronounForm, PRONOUNS, pronounsOf } from './pronouns.ts';
+import { combinations, type Values } from './name-pools.ts';
+import { type PronounConfig, pronounForms, pronounsOf } from './pronouns.ts';
 import { substituteGender } from './substitute-gender.ts';
-import { layoutsOf, namedTemplates, promptCount, type TemplateLayout } from './template-layout.ts';
+import {
+  layoutsOf,
+  type LayoutGroup,
+  namedTemplates,
+  nameCount,
+  promptCount,
+  type TemplateLayout,
+} from './template-layout.ts';
 
 /** The values that fill a template. */
 interface Filling {
@@ -24,23 +32,51 @@ const SENTENCE_START = /(?:^|[.!?…]["'”’)\]]*\s+|\n[^\S\n]*\n\s*)["'“‘
 /** Matches an abbreviation at the end of a text. The full stop of an abbreviation does not end a sentence. */
 const ABBREVIATION = /(?:^|[^\p{L}])(?:mr|mrs|ms|dr|prof|st|sr|jr|vs|e\.g|i\.e|etc|no)\.\s+["'“‘(]*$/iu;
 
-/** Fills a template. Adjusts "a" and "an" to the next word, and capitalizes the start of a sentence. */
-export function fillTemplate({ parts }: ParsedTemplate, filling: Filling): string {
+/** The words of a language that a filled template needs. */
+export interface Wording {
+  /** Whether "a" and "an" are adjusted to the next word. */
+  readonly hasArticles: boolean;
+  /** Returns the pronouns of a value, by form. */
+  readonly formsOf: (value: string) => Readonly<Record<string, string>>;
+}
+
+/** Returns the words of the language of a configuration. The pronouns of a value are looked up once. */
+export function wordingOf(config: PronounConfig): Wording {
+  const known = new Map<string, Readonly<Record<string, string>>>();
+  const formsOf = (value: string): Readonly<Record<string, string>> => {
+    const forms = known.get(value) ?? pronounForms(value, config);
+    known.set(value, forms);
+    return forms;
+  };
+  return { hasArticles: (config.language ?? 'en') === 'en', formsOf };
+}
+
+/** Fills a template. Capitalizes the start of a sentence. In English, adjusts "a" and "an" to the next word. */
+export function fillTemplate({ parts }: ParsedTemplate, filling: Filling, wording: Wording = wordingOf({})): string {
   return parts.reduce<string>((before, part) => {
     if (typeof part === 'string') return before + part;
-    const value = valueFor(part, filling);
-    const isStart = SENTENCE_START.test(before) && !ABBREVIATION.test(before);
-    return `${fixArticle(before, value)}${isStart ? capitalise(value) : value}`;
+    const value = valueFor(part, filling, wording);
+    const end = endOf(before);
+    const isStart = SENTENCE_START.test(end) && !ABBREVIATION.test(end);
+    const written = isStart ? capitalise(value) : value;
+    return wording.hasArticles ? `${fixArticle(before, value)}${written}` : before + written;
   }, '');
 }
 
-function valueFor({ dimension, form }: Placeholder, { values, name }: Filling): string {
+/** The number of characters that show whether a sentence starts. */
+const END_LENGTH = 200;
+
+/** Returns the end of a text. A text is read only there, so that the time to fill a template is linear in its length. */
+function endOf(text: string): string {
+  // A letter stands for the rest, because an empty rest would be the start of the text.
+  return text.length <= END_LENGTH ? text : `x${text.slice(-END_LENGTH)}`;
+}
+
+function valueFor({ dimension, form }: Placeholder, { values, name }: Filling, { formsOf }: Wording): string {
   if (dimension === NAME && name !== null) return name;
   const value = values.get(dimension) ?? '';
-  if (form === null) return value;
-  // The template was checked before, so the value has pronouns and the form exists.
-  const pronouns = pronounsOf(value);
-  return pronouns === undefined ? value : PRONOUNS[pronouns][form as PronounForm];
+  // The template was checked before, so the value has the form.
+  return form === null ? value : (formsOf(value)[form] ?? value);
 }
 
 /**
@@ -61,7 +97,10 @@ export type CounterfactualSource = Pick<LLMEvalConfig, 'counterfactual' | 'promp
  *
  * Each item has one prompt for every value of D, so the prompts of an item differ only in this value. Each prompt is
  * asked `repeats` times. If a dimension has a default, this default is used while another dimension is varied. With
- * name pools, the index k selects the k-th name of every value. The maximum of k is the size of the smallest pool. A
+ * name pools, the index k selects the k-th name of every value. The maximum of k is the size of the smallest pool. If
+ * the keys of the pools combine several dimensions, or if `intersections` lists several dimensions, the combined values
+ * of these dimensions are compared too, as the dimension `gender*origin` with values such as `woman, Black`. A prompt
+ * that several dimensions need is planned for each of them, but has only one request. A
  * template that uses no dimension has one prompt. If such a template has gendered words, and the values of a dimension
  * are one female and one male value, the template has a prompt for each value ({@link substituteGender}).
  *
@@ -90,95 +129,106 @@ export function planCounterfactual(
   config: CounterfactualSource,
   evaluator: string = 'counterfactual',
 ): readonly PlannedPrompt[] {
+  const known = plans.get(config);
+  const plan = known ?? planTemplates(config);
+  // A frozen configuration cannot change, and several evaluators need its plan.
+  if (known === undefined && Object.isFrozen(config)) plans.set(config, plan);
+  return Object.freeze(plan.map((prompt) => Object.freeze({ evaluator, ...prompt })));
+}
+
+type UnassignedPrompt = Omit<PlannedPrompt, 'evaluator'>;
+
+const plans = new WeakMap<CounterfactualSource, readonly UnassignedPrompt[]>();
+
+function planTemplates(config: CounterfactualSource): readonly UnassignedPrompt[] {
   assertTemplates(config);
   const layouts = layoutsOf(config);
   assertCount(layouts, config.repeats);
-  const plan = layouts.flatMap((layout) =>
-    itemsOf(layout, config.counterfactual).flatMap((item) =>
-      item.variants.flatMap(({ group, name, prompt }) => {
-        const details = name === null ? NO_DETAILS : Object.freeze({ name, alike: item.alike });
-        const { template, dimension } = layout;
-        const planned = { item: item.id, unit: item.unit, dimension, group, details };
-        return Array.from({ length: config.repeats }, (_, repeat) =>
-          Object.freeze({ evaluator, prompt, repeat, template, ...planned }),
-        );
-      }),
-    ),
-  );
-  return Object.freeze(plan);
+  const plan: UnassignedPrompt[] = [];
+  const wording = wordingOf(config.counterfactual ?? {});
+  for (const layout of layouts) {
+    const { template, dimension } = layout;
+    for (const item of itemsOf(layout, wording)) {
+      for (const { group, values, name, prompt } of item.variants) {
+        const details = name === null ? NO_DETAILS : Object.freeze({ name, alike: item.alike, ...item.pool });
+        const planned = { item: item.id, unit: item.unit, dimension, group, details, ...combined(values) };
+        for (let repeat = 0; repeat < config.repeats; repeat++) plan.push({ prompt, repeat, template, ...planned });
+      }
+    }
+  }
+  return plan;
 }
 
-/** Prompts that differ in one dimension's value. */
+/** Returns the values of a group that combines several dimensions. */
+function combined(values: Values): Pick<PlannedPrompt, 'groupValues'> {
+  return values.length > 1 ? { groupValues: Object.freeze(values.map(([, value]) => value)) } : {};
+}
+
+/** Prompts that differ in one dimension's value, or in one group of an intersection. */
 interface Item {
   readonly id: string;
   /** The id of the item without the name. It is the same for items that ask the same question about different names. */
   readonly alike: string;
   /** The unit that counts as independent: a name, or a template if there are no names. */
   readonly unit: string;
+  /** The other values that determine the name; empty if there are none. Names of different pools are not compared. */
+  readonly pool: { readonly pool?: string };
   readonly variants: readonly {
     readonly group: string | null;
+    readonly values: Values;
     readonly name: string | null;
     readonly prompt: string;
   }[];
 }
 
-function itemsOf(layout: TemplateLayout, counterfactual: CounterfactualConfig | null): Item[] {
-  if (layout.dimension === null || counterfactual === null) {
-    const prompt = fillTemplate(layout.parsed, { values: new Map(), name: null });
-    return [{ ...idsOf(layout.template), variants: [{ group: null, name: null, prompt }] }];
+function itemsOf(layout: TemplateLayout, wording: Wording): Item[] {
+  if (layout.dimension === null) {
+    const prompt = fillTemplate(layout.parsed, { values: new Map(), name: null }, wording);
+    return [{ ...idsOf(layout.template), variants: [{ group: null, values: [], name: null, prompt }] }];
   }
-  if (layout.substitutes) return [substitutedItem(layout)];
-  return crossings(layout.others).flatMap((fixed) =>
-    Array.from({ length: layout.nameCount }, (_, index) => filledItem(layout, fixed, index, counterfactual)),
+  if (layout.substitutes) return [substitutedItem(layout, wording)];
+  return combinations(layout.others).flatMap((fixed) =>
+    Array.from({ length: nameCount(layout.names) }, (_, index) => filledItem(layout, fixed, index, wording)),
   );
 }
 
-function substitutedItem(layout: TemplateLayout): Item {
-  const text = fillTemplate(layout.parsed, { values: new Map(), name: null });
-  const variants = layout.values.map((group) => ({
+function substitutedItem(layout: TemplateLayout, wording: Wording): Item {
+  const text = fillTemplate(layout.parsed, { values: new Map(), name: null }, wording);
+  const variants = layout.groups.map(({ group, values }) => ({
     group,
+    values,
     name: null,
     prompt: substituteGender(text, pronounsOf(group) === 'she' ? 'female' : 'male'),
   }));
   return { ...idsOf(layout.template), variants };
 }
 
-function filledItem(
-  layout: TemplateLayout,
-  fixed: readonly (readonly [string, string])[],
-  index: number,
-  { namePools }: CounterfactualConfig,
-): Item {
-  const { template, parsed, dimension, nameDimension } = layout;
-  const alike = [template, ...fixed.map(([other, value]) => `${other}=${value}`)].join('|');
-  const named = `${NAME} ${String(index + 1)}`;
-  const variants = layout.values.map((group) => {
-    const values = new Map([...fixed, [dimension ?? '', group]]);
-    const name = nameDimension === null ? null : (namePools[values.get(nameDimension) ?? '']?.[index] ?? null);
-    return { group, name, prompt: fillTemplate(parsed, { values, name }) };
+function filledItem(layout: TemplateLayout, fixed: Values, index: number, wording: Wording): Item {
+  const { template, parsed, groups, names } = layout;
+  const alike = [template, ...fixed.map(written)].join('|');
+  const variants = groups.map(({ group, values }: LayoutGroup) => {
+    const all = new Map([...fixed, ...values]);
+    const name = names?.nameOf(all, index) ?? null;
+    return { group, values, name, prompt: fillTemplate(parsed, { values: all, name }, wording) };
   });
-  if (nameDimension === null) return { id: alike, alike, unit: template, variants };
-  // If the dimension of the names is not varied, all variants have the same name.
-  const unit = nameDimension === dimension ? named : (variants[0]?.name ?? named);
-  return { id: `${alike}|${named}`, alike, unit, variants };
+  if (names === null) return { id: alike, alike, unit: template, pool: {}, variants };
+  const named = `${NAME} ${String(index + 1)}`;
+  const isVaried = groups.some(({ values }) => values.some(([dimension]) => names.dimensions.includes(dimension)));
+  // If no dimension of the names is varied, all variants have the same name.
+  if (!isVaried) return { id: `${alike}|${named}`, alike, unit: variants[0]?.name ?? named, pool: {}, variants };
+  const pool = fixed.filter(([dimension]) => names.dimensions.includes(dimension)).map(written).join('|'); // prettier-ignore
+  // The names of another pool are other names, and so other units.
+  const unit = pool === '' ? named : `${pool}|${named}`;
+  return { id: `${alike}|${named}`, alike, unit, pool: pool === '' ? {} : { pool }, variants };
+}
+
+function written([dimension, value]: Values[number]): string {
+  return `${dimension}=${value}`;
 }
 
 /** Returns the ids of the only item of a template. */
-function idsOf(template: string): Pick<Item, 'id' | 'alike' | 'unit'> {
-  return { id: template, alike: template, unit: template };
-}
-
-/**
- * Returns every combination of one value for each dimension. If there are no dimensions, returns one empty combination.
- */
-function crossings(
-  others: readonly (readonly [dimension: string, values: readonly string[]])[],
-): (readonly (readonly [string, string])[])[] {
-  return others.reduce<(readonly (readonly [string, string])[])[]>(
-    (sofar, [dimension, values]) =>
-      sofar.flatMap((fixed) => values.map((value) => [...fixed, [dimension, value] as const])),
-    [[]],
-  );
+function idsOf(template: string): Omit<Item, 'variants'> {
+  return { id: template, alike: template, unit: template, pool: {} };
 }
 
 function assertTemplates(config: CounterfactualSource): void {

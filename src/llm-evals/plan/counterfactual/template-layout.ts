@@ -1,31 +1,37 @@
 import type { CounterfactualConfig, LLMEvalConfig } from '../../../schemas/llm-eval/llm-eval-document.ts';
+import { combinations, groupName, type NamePools, namePoolsOf, type Values } from './name-pools.ts';
 import { NAME, type ParsedTemplate, parseTemplate, placeholdersIn } from './parse-template.ts';
 import { pronounsOf } from './pronouns.ts';
 import { hasGenderedWords } from './substitute-gender.ts';
 
+/** A group that the prompts of an item compare. */
+export interface LayoutGroup {
+  /** The name of the group: a value, or the values of several dimensions, such as `woman, Black`. */
+  readonly group: string;
+  /** The varied dimensions, each with its value. */
+  readonly values: Values;
+}
+
 /**
- * A template and the one dimension that its prompts vary. A template has one layout for each dimension that it uses.
+ * A template and the one contrast that its prompts vary: a dimension, or several dimensions together. A template has
+ * one layout for each dimension that it uses, and one for each intersection whose dimensions it uses.
  */
 export interface TemplateLayout {
   /** The template's name. */
   readonly template: string;
   readonly text: string;
   readonly parsed: ParsedTemplate;
-  /** The varied dimension; null if no dimension is varied. */
+  /** The varied dimension, or the key of an intersection, such as `gender*origin`; null if no dimension is varied. */
   readonly dimension: string | null;
-  /** The values that are compared. */
-  readonly values: readonly string[];
+  /** The groups that are compared. */
+  readonly groups: readonly LayoutGroup[];
   /**
    * The other dimensions of the template, each with its values. A prompt is planned for every combination of these
    * values.
    */
   readonly others: readonly (readonly [dimension: string, values: readonly string[]])[];
-  /**
-   * The dimension whose values the prompts express by personal names; null if the template has no `{name}` placeholder.
-   */
-  readonly nameDimension: string | null;
-  /** The number of names that each value has; 1 if there are no names. */
-  readonly nameCount: number;
+  /** The names of each group; null if the template has no `{name}` placeholder. */
+  readonly names: NamePools | null;
   /** Whether prompts are varied by replacing gendered words, because the template has no placeholders. */
   readonly substitutes: boolean;
 }
@@ -47,53 +53,71 @@ export function templateName(index: number): string {
   return `template-${String(index + 1)}`;
 }
 
-/** Lists one layout for each pair of a template and a dimension that the template uses. */
+/** Lists one layout for each pair of a template and a contrast that the template can vary. */
 export function layoutsOf(source: TemplateSource): TemplateLayout[] {
-  return namedTemplates(source).flatMap(([name, text]) => layoutsOfTemplate(name, text, source.counterfactual));
+  const { counterfactual } = source;
+  const contrasts = counterfactual && { ...counterfactual, names: namePoolsOf(counterfactual), crossed: intersectionsOf(counterfactual) }; // prettier-ignore
+  return namedTemplates(source).flatMap(([name, text]) => layoutsOfTemplate(name, text, contrasts));
+}
+
+/** The section `counterfactual`, with the names of its groups and its intersections. */
+interface Contrasts extends CounterfactualConfig {
+  readonly names: NamePools | null;
+  readonly crossed: readonly (readonly string[])[];
 }
 
 /** Returns the number of different prompts of a layout. */
-export function promptCount({ values, others, nameCount }: TemplateLayout): number {
-  return others.reduce((product, [, crossed]) => product * crossed.length, Math.max(1, values.length) * nameCount);
+export function promptCount({ groups, others, names }: TemplateLayout): number {
+  return others.reduce((product, [, crossed]) => product * crossed.length, Math.max(1, groups.length) * nameCount(names)); // prettier-ignore
 }
 
-/** Returns the dimension that has names for every value; null if there is no such dimension. */
-function nameDimensionOf({ dimensions, namePools }: NameSource): string | null {
-  const found = Object.entries(dimensions).find(([, values]) =>
-    values.every((value) => Object.hasOwn(namePools, value)),
-  );
-  return found?.[0] ?? null;
+/** Returns the number of names of each group; 1 if there are no names. */
+export function nameCount(names: NamePools | null): number {
+  return names?.count ?? 1;
 }
 
-type NameSource = Pick<CounterfactualConfig, 'dimensions' | 'namePools'>;
+/** Returns the key of an intersection in the keys of metrics. The names of dimensions cannot contain the sign. */
+export function intersectionKey(dimensions: readonly string[]): string {
+  return dimensions.join('*');
+}
 
-function layoutsOfTemplate(
-  template: string,
-  text: string,
-  counterfactual: CounterfactualConfig | null,
-): TemplateLayout[] {
+/**
+ * Lists the intersections of a configuration: those of its list, and the dimensions of the name pools if these combine
+ * several dimensions. The dimensions of each are in the order of the configuration.
+ */
+function intersectionsOf(counterfactual: CounterfactualConfig): string[][] {
+  const pools = namePoolsOf(counterfactual)?.dimensions ?? [];
+  const listed = [...(pools.length > 1 ? [pools] : []), ...(counterfactual.intersections ?? [])];
+  const order = Object.keys(counterfactual.dimensions);
+  const sorted = listed.map((names) => order.filter((name) => names.includes(name)));
+  return [...new Map(sorted.map((names) => [intersectionKey(names), names])).values()];
+}
+
+function layoutsOfTemplate(template: string, text: string, counterfactual: Contrasts | null): TemplateLayout[] {
   const parsed = parseTemplate(text);
-  const plain = { template, text, parsed, others: [], nameDimension: null, nameCount: 1, substitutes: false };
+  const plain = { template, text, parsed, others: [], names: null, substitutes: false };
   const used = counterfactual === null ? [] : dimensionsIn(parsed, counterfactual);
   if (counterfactual === null || used.length === 0) {
     const gender = counterfactual === null ? undefined : genderDimension(counterfactual, text);
-    return [{ ...plain, dimension: gender?.[0] ?? null, values: gender?.[1] ?? [], substitutes: gender !== undefined }];
+    if (gender === undefined) return [{ ...plain, dimension: null, groups: [] }];
+    return [{ ...plain, dimension: gender[0], groups: groupsOf([gender]), substitutes: true }];
   }
-  const { dimensions, defaults, namePools } = counterfactual;
-  const hasName = placeholdersIn(parsed).some(({ dimension }) => dimension === NAME);
-  const nameDimension = hasName ? nameDimensionOf(counterfactual) : null;
-  const pools = nameDimension === null ? [] : (dimensions[nameDimension] ?? []).map((value) => namePools[value] ?? []);
-  const nameCount = pools.length === 0 ? 1 : Math.min(...pools.map((pool) => pool.length));
-  return used.map((dimension) => ({
+  const { dimensions, defaults } = counterfactual;
+  const names = hasName(parsed) ? counterfactual.names : null;
+  const crossed = counterfactual.crossed.filter((those) => those.every((name) => used.includes(name)));
+  return [...used.map((name) => [name]), ...crossed].map((varied) => ({
     ...plain,
-    dimension,
-    values: dimensions[dimension] ?? [],
+    dimension: intersectionKey(varied),
+    groups: groupsOf(varied.map((name) => [name, dimensions[name] ?? []])),
     others: used
-      .filter((other) => other !== dimension)
+      .filter((other) => !varied.includes(other))
       .map((other) => [other, crossedValues(other, dimensions, defaults)]),
-    nameDimension,
-    nameCount,
+    names,
   }));
+}
+
+function groupsOf(varied: Parameters<typeof combinations>[0]): LayoutGroup[] {
+  return combinations(varied).map((values) => ({ group: groupName(values), values }));
 }
 
 function crossedValues(
@@ -107,12 +131,16 @@ function crossedValues(
 
 /**
  * Lists the dimensions that a template uses, in the order in which the configuration declares them. A template with a
- * `{name}` placeholder also uses the dimension whose values the names express.
+ * `{name}` placeholder also uses the dimensions whose values the names express.
  */
-function dimensionsIn(parsed: ParsedTemplate, counterfactual: CounterfactualConfig): string[] {
+function dimensionsIn(parsed: ParsedTemplate, counterfactual: Contrasts): string[] {
   const placeholders = new Set(placeholdersIn(parsed).map(({ dimension }) => dimension));
-  const named = placeholders.has(NAME) ? nameDimensionOf(counterfactual) : null;
-  return Object.keys(counterfactual.dimensions).filter((name) => placeholders.has(name) || name === named);
+  const named = hasName(parsed) ? (counterfactual.names?.dimensions ?? []) : [];
+  return Object.keys(counterfactual.dimensions).filter((name) => placeholders.has(name) || named.includes(name));
+}
+
+function hasName(parsed: ParsedTemplate): boolean {
+  return placeholdersIn(parsed).some(({ dimension }) => dimension === NAME);
 }
 
 /**
@@ -120,11 +148,16 @@ function dimensionsIn(parsed: ParsedTemplate, counterfactual: CounterfactualConf
  * with gendered words.
  */
 function genderDimension(
-  { dimensions }: CounterfactualConfig,
+  { dimensions, language = 'en' }: CounterfactualConfig,
   text: string,
 ): readonly [string, readonly string[]] | undefined {
-  if (!hasGenderedWords(text)) return undefined;
+  if (language !== 'en' || !hasGenderedWords(text)) return undefined;
   return Object.entries(dimensions).find(
-    ([, values]) => values.length === 2 && values.map(pronounsOf).sort().join() === 'he,she',
+    ([, values]) =>
+      values.length === 2 &&
+      values
+        .map((value) => pronounsOf(value))
+        .sort()
+        .join() === 'he,she',
   );
 }

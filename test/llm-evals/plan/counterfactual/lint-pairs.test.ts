@@ -114,8 +114,8 @@ describe('lintPairs', () => {
 
   it('ignores prompts without a dimension, and single variants', () => {
     const plain = { ...variant('woman', 'x'), dimension: null, group: null };
-    expect(lintPairs([plain, variant('man', 'y')])).to.deep.equal({ findings: [], pairs: 0 });
-    expect(lintPairs([])).to.deep.equal({ findings: [], pairs: 0 });
+    expect(lintPairs([plain, variant('man', 'y')])).to.deep.equal({ findings: [], pairs: 0, comparisons: 0 });
+    expect(lintPairs([])).to.deep.equal({ findings: [], pairs: 0, comparisons: 0 });
   });
 
   it('shows one pair for each kind of problem, and counts the rest', () => {
