@@ -15,7 +15,7 @@ export interface RowOptions {
   readonly answersPath?: string | undefined;
   /**
    * The columns of answers or prompts that are compared.
-   * @defaultValue `dimensions`, or else all columns that have no other meaning, and between 2 and 50 values
+   * @defaultValue `dimensions`, or else all columns that have no other meaning, and between 2 and 20 values
    */
   readonly dimensions?: readonly string[] | undefined;
   /**

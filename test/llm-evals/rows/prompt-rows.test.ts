@@ -68,6 +68,9 @@ describe('rows of answers', () => {
     for (const text of ["'country' ('US')", "'note' is empty", "'id' has 120 different values", "'seconds' has 40 different numbers", "The rows of each item have the same 'level'"]) expect(notes.join('\n')).to.include(text); // prettier-ignore
     const chosen = parsePromptRows(recordTable('answers', rows), 'answers', { dimensions: ['seconds'] });
     expect(chosen.dimensions).to.deep.equal(['seconds']);
+    const groups = (count: number): string[] =>
+      [...parsePromptRows(recordTable('a', Array.from({ length: 60 }, (_, index) => ({ answer: 'a', item: 1, g: `g${String(index % count)}` }))), 'answers').dimensions]; // prettier-ignore
+    expect([groups(20), groups(21)]).to.deep.equal([['g'], []]);
   });
 
   it('give a note if two columns always change together, so that neither is compared alone', async () => {
