@@ -99,7 +99,7 @@ export function parsePromptRows(table: RowTable, kind: RowKind, choices: RowChoi
       ...found.notes,
       ...repeated.notes,
       ...itemNotes(rows, dimensions, hasItems),
-      ...nameNotes(rows),
+
       ...clusterNotes(rows, cluster),
     ],
   };
@@ -434,23 +434,6 @@ function itemNotes(rows: readonly PromptRow[], dimensions: readonly string[], ha
       `No two rows of an item differ only in '${name}', so nothing is compared by it: rows to compare have the same item and the same ${others.join(', ')}. If a column is not a group, choose the compared columns with dimensions.`,
     ];
   });
-}
-
-/** A note if one value of an item has several names. The names of an item count as one independent unit. */
-function nameNotes(rows: readonly PromptRow[]): string[] {
-  const names = new Map<string, string>();
-  for (const { item, name, values } of rows) {
-    if (name === null || values.every((value) => value === null)) continue;
-    const cell = JSON.stringify([item, values]);
-    const known = names.get(cell);
-    if (known !== undefined && known !== name) {
-      return [
-        `The item '${item}' has several names for one group ('${known}' and '${name}'). All names of an item count as one independent unit: give each pair of names its own item.`,
-      ];
-    }
-    names.set(cell, name);
-  }
-  return [];
 }
 
 /** A note if the rows of an item are in several clusters. The clusters of an item count as one independent unit. */

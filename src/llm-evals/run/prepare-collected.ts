@@ -6,6 +6,7 @@ import { type AnswerRecord, answerRecord } from '../client/transcript.ts';
 import { buildEstimate, type PlannedPart } from '../dry-run/build-estimate.ts';
 import { NOTHING_SENT } from '../dry-run/model-prices.ts';
 import type { KeyedPrompt, LLMRequest } from '../plan/planned-prompt.ts';
+import { unitNotes } from '../rows/plan-rows.ts';
 import type { PromptRow, PromptRows } from '../rows/prompt-rows.ts';
 import { rowsFor } from '../rows/read-prompt-rows.ts';
 import type { LLMEvaluator } from '../scoring/llm-evaluator.ts';
@@ -37,7 +38,7 @@ export function prepareCollected(
     known: { records, missing: [] },
     estimate: buildEstimate({ parts: partsOf(prompts, model), model, price: NOTHING_SENT, maxTokens: 1 }),
     collected: describe(rows, model),
-    notes: [...sentNotes(rows, config), ...rows.notes],
+    notes: [...sentNotes(rows, config), ...rows.notes, ...unitNotes(rows)],
   };
 }
 
