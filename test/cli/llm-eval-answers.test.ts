@@ -121,6 +121,8 @@ describe('evenhand llm-eval --answers', () => {
     expect(await keys('--answers', file, '--dimensions', 'gender')).to.deep.equal(['length_gap.gender']);
     const config = write('path.yml', `answers_path: ${file}\ndimensions: [gender]\n`);
     expect(await keys('--config', config)).to.deep.equal(['length_gap.gender']);
+    const check = await runCli(['config', 'check', '--config', config], { cwd: folder() });
+    expect([check.code, check.stdout.includes('Answers: levels.ndjson; nothing is sent.')], check.stdout).to.deep.equal([0, true]); // prettier-ignore
   });
 
   it('cannot be combined with options that send or read other answers', async () => {

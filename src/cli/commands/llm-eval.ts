@@ -34,7 +34,7 @@ export function llmEvalCommand(): Command {
     options: `
 --config <path>  YAML file with the model, the prompts and the metrics, or llm-eval for the example that comes with evenhand
 --answers <path>  score the answers in this file, and send nothing: CSV, TSV, Parquet or JSON lines with the columns answer, item, and one for each group column; optional: prompt, name, template, repeat. --config is then optional
---dimensions <columns>  columns of --answers, or of prompts_path in the configuration, that are compared (default: all other columns with 2 to 50 values)
+--dimensions <columns>  columns of --answers, or of prompts_path in the configuration, that are compared (default: all other columns with 2 to 20 values)
 --cluster <column>  column of --answers, or of prompts_path in the configuration, whose rows depend on each other, such as a person: they count as one unit in intervals and p-values
 --dry-run  show what would be sent and what it may cost; send nothing
 --live  allow requests to the provider (or set EVENHAND_LLM_ALLOW_LIVE=1)

@@ -92,10 +92,14 @@ function addLlmEval(
   if (result.warnings.length > 0) entries.tag('evenhand.warnings', result.warnings.join('\n'));
 }
 
-function addParams(entries: RunEntries, { config, dryRun, seed }: LlmEvalResult): void {
+function addParams(entries: RunEntries, { config, dryRun, seed, collected = null }: LlmEvalResult): void {
+  // The model of collected answers is not known.
+  const source = collected === null ? {} : { provider: 'collected answers', model: collected.source };
   const params: Readonly<Record<string, unknown>> = {
     provider: config.provider,
     model: config.model,
+    ...source,
+    cluster: config.cluster,
     base_url: config.baseUrl,
     evaluators: config.evaluators.join(', '),
     repeats: config.repeats,

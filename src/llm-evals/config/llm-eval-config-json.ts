@@ -58,13 +58,22 @@ export function describeLlmEvalConfig(config: LLMEvalConfig): string[] {
     `Model: ${config.model} (${config.provider})${config.baseUrl === null ? '' : ` at ${config.baseUrl}`}.`,
     `Scores: ${config.evaluators.join(', ')}.`,
     ...describePairs(plan).map((line) => `Compares: ${line}.`),
-    `Prompts of templates: ${String(distinct)}, each asked ${config.repeats === 1 ? 'once, so that there is no noise floor' : `${String(config.repeats)} times`}.`,
+    ...(distinct === 0 && hasRows(config)
+      ? []
+      : [
+          `Prompts of templates: ${String(distinct)}, each asked ${config.repeats === 1 ? 'once, so that there is no noise floor' : `${String(config.repeats)} times`}.`,
+        ]),
     ...(config.promptsPath === null ? [] : [`Prompts of rows: ${config.promptsPath}.`]),
+    ...(config.answers === null ? [] : [`Answers: ${String(config.answers.length)} rows; nothing is sent.`]),
     ...(config.answersPath === null ? [] : [`Answers: ${config.answersPath}; nothing is sent.`]),
     ...(config.bbqPath === null ? [] : [`BBQ: ${config.bbqPath} as ${config.bbqFormats.join(', ')}.`]),
     ...Object.entries(config.benchmarks ?? {}).map(([name, { path }]) => `Benchmark ${name}: ${path.join(', ')}.`),
     `Limits: ${limitsOf(config)}.`,
   ].map(escapeControls);
+}
+
+function hasRows({ answers, answersPath, promptsPath }: LLMEvalConfig): boolean {
+  return answers !== null || answersPath !== null || promptsPath !== null;
 }
 
 function limitsOf(config: LLMEvalConfig): string {

@@ -1,3 +1,4 @@
+import { counted } from '../../internal/format.ts';
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
 import { UnitedUnits } from '../scoring/united-units.ts';
 import type { PromptRow, PromptRows } from './prompt-rows.ts';
@@ -40,6 +41,25 @@ function planDimension(rows: PromptRows, evaluator: string, dimension: string, i
     const group = row.values[index] ?? '';
     const alike = row.template === null ? null : joined([row.template, ...fixedValues(row, rows, index)]);
     return { row, prompt: plannedPrompt(row, rows, { evaluator, item: itemOf(row), unit, dimension, group, alike }) };
+  });
+}
+
+/**
+ * Returns notes about names that are linked by many items. If items pair names at random, nearly all names are linked
+ * and count as one unit, so that no metric has enough units.
+ */
+export function unitNotes(rows: PromptRows): string[] {
+  if (rows.cluster !== null || rows.rows.every(({ name }) => name === null)) return [];
+  return rows.dimensions.flatMap((dimension, index) => {
+    const own = rows.rows.filter((row) => row.name !== null && row.values[index] !== null);
+    const united = uniteUnits(own, (row) => joined([row.item, ...fixedValues(row, rows, index)]));
+    const names = new Set(own.map(unitOf));
+    const units = new Set(own.map((row) => united.nameOf(unitOf(row)))).size;
+    const values = new Set(own.map((row) => row.values[index])).size;
+    if (units * values >= names.size) return [];
+    return [
+      `Items link the ${counted(names.size, 'name')} to ${counted(units, 'independent unit')} for '${dimension}': names that share an item count as one unit. Use the same pairs of names in all items, or choose the units with cluster.`,
+    ];
   });
 }
 

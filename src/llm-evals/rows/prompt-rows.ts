@@ -9,10 +9,13 @@ import type { RowTable } from './row-table.ts';
 const RESERVED = ['prompt', 'answer', 'item', 'name', 'template', 'repeat'] as const;
 
 /**
- * The maximum number of values of a dimension. Every pair of values is compared, so more values are too many
- * comparisons. A column with more values is usually an identifier.
+ * The maximum number of values of a dimension. Every pair of values is compared: 50 values are 1,225 comparisons for
+ * each metric.
  */
 const MAX_VALUES = 50;
+
+/** The maximum number of values of a column that was not chosen. A column with more values is usually an identifier. */
+const MAX_FOUND_VALUES = 20;
 
 /** A column of numbers with more different values is a measurement. It is a dimension only if it was chosen. */
 const MAX_NUMBERS = 10;
@@ -96,7 +99,7 @@ export function parsePromptRows(table: RowTable, kind: RowKind, choices: RowChoi
       ...found.notes,
       ...repeated.notes,
       ...itemNotes(rows, dimensions, hasItems),
-      ...nameNotes(rows),
+
       ...clusterNotes(rows, cluster),
     ],
   };
@@ -171,13 +174,10 @@ function unsuitable(name: string, values: ReadonlySet<string>): string | null {
   if (count === 1) {
     return `All rows have the same value of '${name}' ('${[...values].join('')}'), so there is nothing to compare.`;
   }
-  if (count > MAX_VALUES) {
-    return `The column '${name}' has ${formatCount(count)} different values and is not used: a dimension has at most ${String(MAX_VALUES)}.`;
-  }
-  if (count > MAX_NUMBERS && [...values].every(isNumberText)) {
-    return `The column '${name}' has ${formatCount(count)} different numbers and is not used. If its numbers are groups, choose it with dimensions.`;
-  }
-  return null;
+  const isNumeric = [...values].every(isNumberText);
+  if (count <= (isNumeric ? MAX_NUMBERS : MAX_FOUND_VALUES)) return null;
+  const found = `The column '${name}' has ${formatCount(count)} different ${isNumeric ? 'numbers' : 'values'} and is not used.`;
+  return count > MAX_VALUES ? found : `${found} If they are groups, choose the column with dimensions.`;
 }
 
 /** Returns a note if no item has two values of a column, so that the column cannot be compared. */
@@ -434,23 +434,6 @@ function itemNotes(rows: readonly PromptRow[], dimensions: readonly string[], ha
       `No two rows of an item differ only in '${name}', so nothing is compared by it: rows to compare have the same item and the same ${others.join(', ')}. If a column is not a group, choose the compared columns with dimensions.`,
     ];
   });
-}
-
-/** A note if one value of an item has several names. The names of an item count as one independent unit. */
-function nameNotes(rows: readonly PromptRow[]): string[] {
-  const names = new Map<string, string>();
-  for (const { item, name, values } of rows) {
-    if (name === null || values.every((value) => value === null)) continue;
-    const cell = JSON.stringify([item, values]);
-    const known = names.get(cell);
-    if (known !== undefined && known !== name) {
-      return [
-        `The item '${item}' has several names for one group ('${known}' and '${name}'). All names of an item count as one independent unit: give each pair of names its own item.`,
-      ];
-    }
-    names.set(cell, name);
-  }
-  return [];
 }
 
 /** A note if the rows of an item are in several clusters. The clusters of an item count as one independent unit. */

@@ -1,7 +1,7 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
-import { planRows, type PlannedRow } from './plan-rows.ts';
+import { planRows, type PlannedRow, unitNotes } from './plan-rows.ts';
 import { parsePromptRows, type PromptRows } from './prompt-rows.ts';
 import { readRowTable, recordTable } from './row-table.ts';
 
@@ -15,7 +15,7 @@ export interface RowOptions {
   readonly answersPath?: string | undefined;
   /**
    * The columns of answers or prompts that are compared.
-   * @defaultValue `dimensions`, or else all columns that have no other meaning, and between 2 and 50 values
+   * @defaultValue `dimensions`, or else all columns that have no other meaning, and between 2 and 20 values
    */
   readonly dimensions?: readonly string[] | undefined;
   /**
@@ -77,7 +77,7 @@ export async function readPrompts(
       ),
     ),
   );
-  return { prompts, notes: rows.notes };
+  return { prompts, notes: [...rows.notes, ...unitNotes(rows)] };
 }
 
 /** Returns the planned rows of an evaluator. The evaluator counterfactual compares groups, so it needs a dimension. */

@@ -8,6 +8,7 @@ import { estimateJudge } from '../dry-run/estimate-judge.ts';
 import { estimatingCounter } from '../dry-run/token-counter.ts';
 import { NOTHING_SENT } from '../dry-run/model-prices.ts';
 import type { KeyedPrompt, LLMRequest } from '../plan/planned-prompt.ts';
+import { unitNotes } from '../rows/plan-rows.ts';
 import type { PromptRow, PromptRows } from '../rows/prompt-rows.ts';
 import { rowsFor } from '../rows/read-prompt-rows.ts';
 import type { LLMEvaluator } from '../scoring/llm-evaluator.ts';
@@ -43,7 +44,7 @@ export function prepareCollected(
       judge: config.judge === null ? null : estimateJudge(config, config.judge, prompts),
     }),
     collected: describe(rows, model),
-    notes: [...sentNotes(rows, config), ...rows.notes],
+    notes: [...sentNotes(rows, config), ...rows.notes, ...unitNotes(rows)],
   };
 }
 

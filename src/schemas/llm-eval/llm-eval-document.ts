@@ -274,7 +274,7 @@ export const LLM_EVAL_FIELDS = {
   ),
   dimensions: optionalField(
     z.array(ownName),
-    'The columns of answers or prompts that are compared. Default: all columns that have no other meaning, and between 2 and 50 values.',
+    'The columns of answers or prompts that are compared. Default: all columns that have no other meaning, and between 2 and 20 values.',
     ['gender', 'age'],
   ),
   cluster: optionalField(

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { DataValidationError } from '../../../src/exceptions/index.ts';
 import { parsePromptRows, type PromptRows, type RowChoices } from '../../../src/llm-evals/rows/prompt-rows.ts';
 import { readRowTable, recordTable } from '../../../src/llm-evals/rows/row-table.ts';
-import { planRows } from '../../../src/llm-evals/rows/plan-rows.ts';
+import { planRows, unitNotes } from '../../../src/llm-evals/rows/plan-rows.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 
 describe('rows of answers', () => {
@@ -68,6 +68,9 @@ describe('rows of answers', () => {
     for (const text of ["'country' ('US')", "'note' is empty", "'id' has 120 different values", "'seconds' has 40 different numbers", "The rows of each item have the same 'level'"]) expect(notes.join('\n')).to.include(text); // prettier-ignore
     const chosen = parsePromptRows(recordTable('answers', rows), 'answers', { dimensions: ['seconds'] });
     expect(chosen.dimensions).to.deep.equal(['seconds']);
+    const groups = (count: number): string[] =>
+      [...parsePromptRows(recordTable('a', Array.from({ length: 60 }, (_, index) => ({ answer: 'a', item: 1, g: `g${String(index % count)}` }))), 'answers').dimensions]; // prettier-ignore
+    expect([groups(20), groups(21)]).to.deep.equal([['g'], []]);
   });
 
   it('give a note if two columns always change together, so that neither is compared alone', async () => {
@@ -119,6 +122,16 @@ describe('rows of answers', () => {
     expect(units(await read(without(3), 'csv', { dimensions }))).to.deep.equal(['t', 't', 't', 't']);
     const bare = 'answer,item,g\na,1,x\nb,1,y\na,2,x\nb,2,y\n';
     expect(units(await read(bare))).to.deep.equal(['1', '1', '2', '2']);
+  });
+
+  it('give a note if items link names, so that few independent units remain', async () => {
+    const rows = (partner: (index: number) => number): string =>
+      Array.from({ length: 12 }, (_, item) => `a,${String(item)},x,Ada${String(item % 6)}\nb,${String(item)},y,Ben${String(partner(item))}`).join('\n'); // prettier-ignore
+    const header = 'answer,item,g,name\n';
+    expect(unitNotes(await read(header + rows((item) => item % 6)))).to.deep.equal([]);
+    const linked = unitNotes(await read(header + rows((item) => (item < 6 ? item : (item + 1) % 6))));
+    expect(linked.join()).to.include("Items link the 12 names to 1 independent unit for 'g'");
+    expect(unitNotes(await read(header + rows((item) => item % 6), 'csv', { dimensions: ['g'], cluster: 'item' }))).to.deep.equal([]); // prettier-ignore
   });
 
   const BROKEN: readonly (readonly [name: string, text: string | Buffer, ending: string, expected: string])[] = [
