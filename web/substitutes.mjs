@@ -8,6 +8,7 @@ const host = (name) => path.join(root, 'web/src/host', `${name}.ts`);
 
 /** The replaced modules, by their paths below the root. */
 const REPLACED = {
+  'src/io/checksum.ts': host('checksum'),
   'src/internal/packages.ts': host('packages'),
   'src/internal/logger.ts': host('logger'),
   'src/tensor/runtime.ts': host('tensor-runtime'),

@@ -126,8 +126,16 @@ export interface FileValidation {
   readonly rows?: number | undefined;
   /** What to consider about the data before the numbers are quoted, such as rows that may depend on each other. */
   readonly notes?: readonly string[] | undefined;
-  /** What the validation was computed from; a hidden property, present only for files, counts and databases. */
+  /** What the validation was computed from; a hidden property, present only for tables, files, counts and databases. */
   readonly counted?: CountedValidation | undefined;
+}
+
+/**
+ * Returns a validation with what it was computed from. The property is hidden, because it is not a result: two validations
+ * with the same results are equal.
+ */
+export function withCounted(validation: FileValidation, counted: CountedValidation): FileValidation {
+  return Object.freeze(Object.defineProperty({ ...validation }, 'counted', { value: counted }));
 }
 
 /** The JSON keys of the label columns. */

@@ -10,6 +10,7 @@ import {
   type KindStatistics,
   measureAttributes,
   neededStatistics,
+  withCounted,
   withoutSmall,
 } from './measure-attributes.ts';
 import { smallFileStatistics } from './small-file-statistics.ts';
@@ -171,8 +172,7 @@ async function measureSource(
   const notes = files === undefined ? [] : await clusterNotes(files, request);
   const counted = { request, statistics: withoutSmall(byKind, request.minCell) };
   const noted = { ...(notes.length === 0 ? {} : { notes: Object.freeze(notes) }), ...validation };
-  // Hidden, because it is not a result: two validations with the same results are equal.
-  return Object.freeze(Object.defineProperty(noted, 'counted', { value: counted }));
+  return withCounted(noted, counted);
 }
 
 /** Notes columns whose values look like people or things with several rows, if no clusters are named. */

@@ -11,6 +11,8 @@ import {
   type NeededStatistics,
   neededStatistics,
   type OutcomeClasses,
+  withCounted,
+  withoutSmall,
 } from './measure-attributes.ts';
 import { countTable } from './table-statistics.ts';
 import { inTurns } from './validate-bounds.ts';
@@ -35,7 +37,8 @@ export async function validateTable(
     signal?.throwIfAborted();
     byKind.push([needed.kind, await countTable(table, needed, request, classesOf(table, needed, request))]);
   }
-  return inTurns(measureAttributes(measured, byKind), signal);
+  const validation = await inTurns(measureAttributes(measured, byKind), signal);
+  return withCounted(validation, { request, statistics: withoutSmall(byKind, request.minCell) });
 }
 
 function classesOf(

@@ -46,10 +46,11 @@ export const VERIFY_REPORT_NAMES: OptionNames<VerifyReportOptions> = { source: t
 export interface VerificationCheck {
   /**
    * `files`: the folder of a workflow has the files that were written. `checksums`: the parts of the report are those that were written. `results`: the statistics in the report give its
-   * results. `data`: the files give the statistics. `page`: the page shows the results. `signature`: the key signed the
+   * results. `data`: the files give the statistics. `model`: the folder of a workflow has the model that the data
+   * give. `page`: the page shows the results. `signature`: the key signed the
    * report.
    */
-  readonly name: 'files' | 'checksums' | 'results' | 'data' | 'page' | 'signature';
+  readonly name: 'files' | 'checksums' | 'results' | 'data' | 'model' | 'page' | 'signature';
   /** Whether the check passed; null if it could not be made. */
   readonly passed: boolean | null;
   readonly message: string;

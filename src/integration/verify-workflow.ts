@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -7,6 +7,7 @@ import { assertKnownOptions } from '../internal/arguments.ts';
 import { counted } from '../internal/format.ts';
 import { isMapping, parseObject, sumOf, valueAt } from '../internal/values.ts';
 import { VERSION } from '../internal/version.ts';
+import { hashInputFile } from '../io/checksum.ts';
 import { loadData } from '../io/load-data.ts';
 import { readResultText } from '../io/read-text-file.ts';
 import { metricKind } from '../metrics/metric-definitions.ts';
@@ -297,7 +298,11 @@ async function checkData(
       outputDir: again,
       ...(date === null ? {} : { provenance: { date: new Date(date), varies: varies ?? undefined, command, options, inputs, rows: read ?? undefined } }), // prettier-ignore
     });
-    return [await compareRuns(again, manifest, results, tolerance), await comparePages(folder, again, manifest)];
+    return [
+      await compareRuns(again, manifest, results, tolerance),
+      await compareModels(folder, again),
+      await comparePages(folder, again, manifest),
+    ];
   } finally {
     await rm(again, { recursive: true, force: true });
   }
@@ -395,7 +400,42 @@ async function compareRuns(
   );
 }
 
-/** Compares the reports and the other files with those of a second run. */
+/** The largest relative difference of the weights of two models that were trained in the same way on other processors. */
+const SAME_WEIGHT = 1e-5;
+
+/** Compares the model, the pipeline and the transformed rows with those of a second run. */
+async function compareModels(folder: string, again: string): Promise<VerificationCheck> {
+  const [own, other] = [await hashFolder(folder), await hashFolder(again)];
+  const names = Object.keys(other).filter((name) => /^model\/|^pipeline\.json$|\.parquet$/.test(name));
+  const differences: ReportDifference[] = [];
+  for (const name of names) {
+    if (own[name] === other[name]) continue;
+    const [first, second] = await Promise.all([numbersOf(path.join(folder, name)), numbersOf(path.join(again, name))]);
+    differences.push(...differencesOf(first, second, SAME_WEIGHT, [name]).slice(0, 1));
+  }
+  return differences.length === 0
+    ? check('model', true, 'The model, the pipeline and the transformed rows are those of the second run.')
+    : check(
+        'model',
+        false,
+        'The model, the pipeline or the transformed rows are not those of a second run.',
+        differences,
+      );
+}
+
+/** Returns the content of a file of numbers, without checksums; the checksum of a file of another kind. */
+async function numbersOf(file: string): Promise<unknown> {
+  try {
+    if (file.endsWith('.parquet')) return (await loadData(file)).toColumns();
+    if (file.endsWith('.bin')) return [...new Float32Array(Uint8Array.from(await readFile(file)).buffer)];
+    const isChecksum = (value: unknown): boolean => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+    return JSON.parse(await textOf(file), (_, value: unknown) => (isChecksum(value) ? undefined : value));
+  } catch {
+    return (await hashInputFile(file)).sha256;
+  }
+}
+
+/** Compares the reports with those of a second run. */
 async function comparePages(folder: string, again: string, manifest: WorkflowManifest): Promise<VerificationCheck> {
   if (manifest.evenhand !== VERSION) {
     return check('page', null, `The reports were made by version ${manifest.evenhand}, and this is version ${VERSION}: they are not compared.`); // prettier-ignore

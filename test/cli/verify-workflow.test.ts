@@ -166,7 +166,7 @@ describe('evenhand verify of the folder of a workflow', function () {
     for (const args of [[], ['--counts-only'], ['--csv', inFolder('rows.csv')]]) {
       const { passed, code, checks } = await verify(inFolder('out'), ...args);
       expect([passed, code], JSON.stringify(checks)).to.deep.equal([true, 0]);
-      const names = ['files', 'checksums', 'results', ...(args[0] === '--csv' ? ['data', 'page'] : [])];
+      const names = ['files', 'checksums', 'results', ...(args[0] === '--csv' ? ['data', 'model', 'page'] : [])];
       expect(checks.map(({ name }) => name)).to.deep.equal(names);
     }
   });
@@ -350,6 +350,24 @@ describe('evenhand verify of the folder of a workflow', function () {
       const failed = failures(await verify(inFolder('copy'), '--csv', inFolder('rows.csv')));
       expect(failed['data']?.some((place) => /^baseline model: counts of group '[fm]'/.test(place)), JSON.stringify(failed)).to.equal(true); // prettier-ignore
     });
+
+    for (const [name, change] of [
+      ['model/weights.bin', (bytes) => bytes.writeFloatLE(bytes.readFloatLE(0) * 1.01 + 0.01, 0)],
+      ['pipeline.json', (bytes) => bytes.write('9', bytes.lastIndexOf(Buffer.from('0.')))],
+    ] as readonly (readonly [string, (bytes: Buffer) => void])[]) {
+      it(`finds that ${name} was changed, with a checksum that was replaced`, async () => {
+        const bytes = readFileSync(path.join(copy(), name));
+        change(bytes);
+        writeFileSync(inFolder('copy', name), bytes);
+        const evidence = read('out', 'manifest.json');
+        evidence.manifest.files[name] = sha256(bytes);
+        forge(read('out', 'workflow_results.json'), evidence);
+        expect(failures(await verify(inFolder('copy')))).to.deep.equal({});
+        const failed = failures(await verify(inFolder('copy'), '--csv', inFolder('rows.csv')));
+        expect(Object.keys(failed)).to.deep.equal(['model']);
+        expect(failed['model']?.[0]).to.contain(name);
+      });
+    }
 
     it('finds a report that shows other results, with a checksum that was replaced', async () => {
       copy();

@@ -88,6 +88,15 @@ function checksumsIn(text: string): unknown[] {
   return [...manifest.inputs.map(({ sha256, bytes }) => ({ sha256, bytes })), manifest.rows];
 }
 
+/** Checks a saved report with `evenhand verify`, without and with the data. */
+async function expectVerified(data: string, file: string, report: string): Promise<void> {
+  writeFileSync(file, report);
+  for (const args of [['--counts-only'], ['--csv', data]]) {
+    const { code, stdout } = await runCli(['verify', file, ...args]);
+    expect(code, stdout).to.equal(0);
+  }
+}
+
 describeWithBrowser('the Audit page', (browser) => {
   const folder = useTemporaryFolder();
   const page = useBuiltPage();
@@ -109,6 +118,9 @@ describeWithBrowser('the Audit page', (browser) => {
             const command = await runCli(['validate', '--csv', data, ...args, '--json'], {});
             expectClose(withoutManifest(own), withoutManifest(command.stdout), 'result');
             expect(checksumsIn(own)).to.deep.equal(checksumsIn(command.stdout));
+            await expectVerified(data, path.join(folder(), 'result.json'), own);
+            const report = await saved(opened, folder(), 'Report (HTML)', '.html');
+            await expectVerified(data, path.join(folder(), 'report.html'), report);
             expect(opened.problems).to.deep.equal([]);
           } finally {
             await opened.close();

@@ -16,6 +16,7 @@ import {
   type ValidationJson,
 } from '../../../src/integration/validation-from-json.ts';
 import { changeBlocks } from '../../../src/integration/validation-changes-document.ts';
+import { createManifest } from '../../../src/integration/report-evidence.ts';
 import { validationToHtml } from '../../../src/integration/validation-html.ts';
 import { validationToJson, validationToMarkdown } from '../../../src/integration/validation-report.ts';
 import { validateTable } from '../../../src/integration/validate-table.ts';
@@ -188,16 +189,19 @@ export class Session {
     const { opened, settings, validation, changes } = this.#last();
     const title = opened.file.name;
     const provenance = await provenanceOf(opened, settings, validation);
+    const results = validationToJson(validation, { changes });
+    const body = { ...results, manifest: createManifest(validation, results, provenance) };
     const text = async (): Promise<readonly [string, string]> => {
       switch (kind) {
-        case 'json': {
-          const body = validationToJson(validation, { manifest: manifestOf(provenance), ...(changes && { changes }) });
+        case 'json':
           return [`${JSON.stringify(body, undefined, 2)}\n`, 'application/json'];
-        }
         case 'md':
           return [validationToMarkdown(validation, title, { changes, provenance }), 'text/markdown'];
         case 'html':
-          return [await validationToHtml(validation, title, { changes, provenance, draw: drawSvg }), 'text/html'];
+          return [
+            await validationToHtml(validation, title, { changes, provenance, draw: drawSvg, report: body }),
+            'text/html',
+          ];
         case 'csv':
           return [delimitedText(validationTable(validation), ','), 'text/csv'];
         case 'svg': {
@@ -306,7 +310,7 @@ async function readColumns(
 async function measure(opened: Opened, settings: AuditSettings, onProgress: OnProgress): Promise<FileValidation> {
   const table = await readColumns(opened, wantedColumns(settings), onProgress);
   onProgress('Comparing the groups', 0, 1);
-  return validateTable(table, validateInput(settings));
+  return validateTable(table, { ...validateInput(settings), decimal: opened.decimal });
 }
 
 async function provenanceOf(opened: Opened, settings: AuditSettings, validation: FileValidation): Promise<Provenance> {

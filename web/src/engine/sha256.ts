@@ -11,21 +11,38 @@ function fraction(value: number): number {
   return Math.floor((value - Math.floor(value)) * 2 ** 32);
 }
 
+/** Returns the SHA-256 of bytes as hexadecimal digits. */
+export function sha256Of(bytes: Uint8Array): string {
+  const state = start();
+  const words = new Uint32Array(64);
+  const padded = pad(bytes, bytes.length);
+  for (let block = 0; block < padded.length; block += 64) compress(state, words, padded, block);
+  return digits(state);
+}
+
+function start(): Uint32Array {
+  return Uint32Array.from(primes(8), (prime) => fraction(Math.sqrt(prime)));
+}
+
+function digits(state: Uint32Array): string {
+  return Array.from(state, (word) => word.toString(16).padStart(8, '0')).join('');
+}
+
 /**
  * Returns the SHA-256 of a file as hexadecimal digits. The function of browsers needs all bytes in memory, and is absent
  * from pages that were not loaded over HTTPS.
  */
 export async function sha256(blob: Blob, chunkBytes = 4 * 2 ** 20): Promise<string> {
-  const state = Uint32Array.from(primes(8), (prime) => fraction(Math.sqrt(prime)));
+  const state = start();
   const words = new Uint32Array(64);
   const size = Math.ceil(chunkBytes / 64) * 64;
-  for (let start = 0; start < blob.size || start === 0; start += size) {
-    const bytes = new Uint8Array(await blob.slice(start, start + size).arrayBuffer());
-    const isLast = start + size >= blob.size;
+  for (let from = 0; from < blob.size || from === 0; from += size) {
+    const bytes = new Uint8Array(await blob.slice(from, from + size).arrayBuffer());
+    const isLast = from + size >= blob.size;
     const padded = isLast ? pad(bytes, blob.size) : bytes;
     for (let block = 0; block < padded.length; block += 64) compress(state, words, padded, block);
   }
-  return Array.from(state, (word) => word.toString(16).padStart(8, '0')).join('');
+  return digits(state);
 }
 
 function pad(bytes: Uint8Array, total: number): Uint8Array {
