@@ -7,6 +7,8 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
 import { ConfigValidationError, DataValidationError } from '../exceptions/index.ts';
+import { reportPage } from '../document/report-page.ts';
+import { markup } from '../internal/html.ts';
 import { workbenchFile, workbenchPage } from '../io/workbench-files.ts';
 
 /** The address on which the program listens: only this machine can reach it. */
@@ -16,13 +18,23 @@ const HOST = '127.0.0.1';
 interface ViewOptions {
   /** The file that the page opens; without it, the page asks for one. */
   readonly file?: string | undefined;
+  /**
+   * The report pages that are shown instead of the workbench, by name. Several pages get an index.
+   * @defaultValue none
+   */
+  readonly pages?: ReportPages | undefined;
   /** 0 for any free port. */
   readonly port: number;
 }
 
+/** Report pages by the name of their file. A page is made when it is requested, from the file as it then is. */
+export type ReportPages = ReadonlyMap<string, () => Promise<string>>;
+
 /** A running server of the workbench. */
 interface RunningView {
   readonly url: string;
+  /** Whether report pages are shown, and not the workbench. */
+  readonly isReport: boolean;
   /** Resolves when the server has stopped. */
   readonly done: Promise<void>;
   stop(): Promise<void>;
@@ -34,13 +46,13 @@ interface RunningView {
  * @throws {DataValidationError} if the file does not exist or is a folder
  * @throws {ConfigValidationError} if the port is in use
  */
-export async function startView({ file, port }: ViewOptions): Promise<RunningView> {
+export async function startView({ file, pages, port }: ViewOptions): Promise<RunningView> {
   if (file !== undefined) await assertFile(file);
   // Without the pages, the error comes before the program says that it listens.
-  await workbenchPage('view');
+  if (pages === undefined) await workbenchPage('view');
   const base = `/${randomBytes(12).toString('base64url')}/`;
   const server = createServer((request, response) => {
-    answer(request, response, { base, file }).catch(() => {
+    answer(request, response, { base, file, pages }).catch(() => {
       response.destroy();
     });
   });
@@ -49,6 +61,7 @@ export async function startView({ file, port }: ViewOptions): Promise<RunningVie
   const url = `http://${HOST}:${String((server.address() as AddressInfo).port)}${base}`;
   return {
     url,
+    isReport: pages !== undefined,
     done,
     stop: () => {
       server.close();
@@ -91,9 +104,10 @@ async function listen(server: Server, port: number): Promise<void> {
 interface Shown {
   readonly base: string;
   readonly file: string | undefined;
+  readonly pages: ReportPages | undefined;
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, { base, file }: Shown): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, { base, file, pages }: Shown): Promise<void> {
   const { pathname } = new URL(request.url ?? '/', `http://${HOST}`);
   response.setHeader('X-Content-Type-Options', 'nosniff');
   response.setHeader('Referrer-Policy', 'no-referrer');
@@ -108,6 +122,10 @@ async function answer(request: IncomingMessage, response: ServerResponse, { base
     return;
   }
   const name = pathname.slice(base.length);
+  if (pages !== undefined) {
+    await sendReport(pages, name, request, response);
+    return;
+  }
   const { html, policy } = await workbenchPage('view');
   // A worker has the policy of its script, not that of the page.
   response.setHeader('Content-Security-Policy', policy);
@@ -127,6 +145,45 @@ async function answer(request: IncomingMessage, response: ServerResponse, { base
   }
   response.writeHead(200, { 'Content-Type': found.mediaType, 'Content-Length': found.bytes.length });
   response.end(request.method === 'HEAD' ? undefined : found.bytes);
+}
+
+/** Sends a report page, or the list of pages. A page cannot read others: it runs in a sandbox. */
+async function sendReport(
+  pages: ReportPages,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const [only] = pages.size === 1 ? pages.values() : [];
+  const page = path === '' ? (only ?? (() => Promise.resolve(indexPage([...pages.keys()])))) : pages.get(decoded(path));
+  if (page === undefined) {
+    response.writeHead(404, { 'Content-Type': 'text/plain' }).end('There is no such report.\n');
+    return;
+  }
+  const html = await page();
+  response.setHeader(
+    'Content-Security-Policy',
+    "sandbox allow-scripts allow-top-navigation-by-user-activation; connect-src 'none'; form-action 'none'",
+  );
+  response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' });
+  response.end(request.method === 'HEAD' ? undefined : html);
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+function indexPage(names: readonly string[]): string {
+  return reportPage({
+    title: 'Reports',
+    header: markup`<h1>Reports</h1>`,
+    main: markup`<ul>${names.map((name) => markup`<li><a href="${encodeURIComponent(name)}">${name}</a></li>\n`)}</ul>`,
+    footer: markup`<p>Reports of evaluations in this folder.</p>`,
+  });
 }
 
 /** Sends the file, as it is now. */

@@ -60,7 +60,7 @@ export type { BudgetAccount, RunLimits, RunPrice, StopReason, TokenCeiling } fro
 export { plannedMetrics } from './run/score-run.ts';
 export { runLlmEval } from './run/run-llm-eval.ts';
 export { estimateTargets } from './run/estimate-targets.ts';
-export type { LlmTargetsResult } from './run/llm-targets-result.ts';
+export { type LlmTargetsResult, targetMetrics } from './run/llm-targets-result.ts';
 export type { TargetsPlanOptions } from './run/prepare-targets.ts';
 export {
   plannedTargetMetrics,

@@ -13,10 +13,10 @@ import { evaluationSections, markedDifference, METHOD_LIMITS, verdictOf } from '
 import { answeredBy, type LlmEvalVerdict, metricTitle, tableOf } from './report-words.ts';
 import { costText, STOP_WORDS } from './spending-section.ts';
 import {
+  comparedMetrics,
   differenceCharts,
   differenceSentences,
   differenceTable,
-  isSize,
   matrixBlocks,
   targetsTitle,
   warningNote,
@@ -83,11 +83,8 @@ export function comparisonVerdict(result: LlmTargetsResult, verdict: LlmEvalVerd
   return verdictOf(verdict, ended, summarySentence(result));
 }
 
-function summarySentence({ differences, config }: LlmTargetsResult): string {
-  const control = config.counterfactual?.controlDimension;
-  const tested = Object.values(differences).filter(
-    (each) => !isSize(each) && (control === undefined || each.dimension !== control),
-  );
+function summarySentence(result: LlmTargetsResult): string {
+  const tested = comparedMetrics(result);
   const shown = tested.filter((each) => findingOf(each) === 'shown');
   const count = shown.length + tested.filter((each) => findingOf(each) === 'not_shown').length;
   if (count === 0) return 'No difference between targets was tested against sampling noise.';

@@ -100,7 +100,10 @@ function matrixWords({ targets, differences }: LlmTargetsResult): string {
     pairs.length > MAX_COLUMNS
       ? ` The ${formatCount(pairs.length)} pairs of targets are in the table "All differences".`
       : ` The last ${pairs.length === 1 ? 'column contains the difference' : 'columns contain the differences'} on the same items.`;
-  return `Each cell has the value and its ${level === 'Interval' ? 'interval' : level} for one of ${counted(Object.keys(targets).length, 'target')}. An asterisk (*) marks values that are statistically distinguishable from noise (adjusted p of at most 0.05).${more}`;
+  const several = Object.values(differences).some((each) => each.pairs.length > 1)
+    ? ' A dimension with more than two values has several gaps: a cell has the gap of the pair that differs most, and a difference that of the pair that differs most between targets.'
+    : '';
+  return `Each cell has the value and its ${level === 'Interval' ? 'interval' : level} for one of ${counted(Object.keys(targets).length, 'target')}. An asterisk (*) marks values that are statistically distinguishable from noise (adjusted p of at most 0.05).${more}${several}`;
 }
 
 function pairsOf(differences: LlmTargetsResult['differences']): (readonly [string, string])[] {
@@ -164,9 +167,20 @@ function shortNumber(value: number): string {
   return formatNumber(value, 3).replace(/^-(?=0\.0*$)/, '');
 }
 
+/** Returns the differences that count as findings: not the control, which should make no difference, and no sizes. */
+export function comparedMetrics({
+  differences,
+  config,
+}: Pick<LlmTargetsResult, 'differences' | 'config'>): LlmTargetDifference[] {
+  const control = config.counterfactual?.controlDimension;
+  return Object.values(differences).filter(
+    (each) => !isSize(each) && (control === undefined || each.dimension !== control),
+  );
+}
+
 /** Describes the differences in sentences: those that are distinguishable from noise, and how many are not. */
 export function differenceSentences(result: LlmTargetsResult): string[] {
-  const tested = Object.values(result.differences).filter((each) => !isSize(each));
+  const tested = comparedMetrics(result);
   const shown = tested.filter((each) => findingOf(each) === 'shown');
   const notShown = tested.filter((each) => findingOf(each) === 'not_shown').length;
   const rest = shown.length - MAX_SENTENCES;
@@ -217,9 +231,10 @@ function sizeSentence({ metric, dimension, targets }: LlmTargetDifference, { dif
 }
 
 /** Draws the metrics whose differences are clearest: a dot for each target, and a square for the difference. */
-export function differenceCharts({ targets, differences }: LlmTargetsResult): ReportBlock[] {
-  const clearest = Object.values(differences)
-    .filter((each) => !isSize(each) && Number.isFinite(each.value) && testedP(each) !== null)
+export function differenceCharts(comparison: LlmTargetsResult): ReportBlock[] {
+  const { targets } = comparison;
+  const clearest = comparedMetrics(comparison)
+    .filter((each) => Number.isFinite(each.value) && testedP(each) !== null)
     .sort((a, b) => (testedP(a) ?? 1) - (testedP(b) ?? 1));
   const drawn = new Map<string, LlmTargetDifference>();
   for (const each of clearest) {

@@ -29,7 +29,21 @@ export function hasTargets(result: LlmEvalResult | LlmTargetsResult): result is 
 
 /**
  * Returns the metrics and the differences of a run with several targets by name, for the gate: `refusal_rate[new]` is a
- * metric of the target `new`, and `refusal_rate[new-old]` a difference.
+ * metric of the target `new`, and `refusal_rate[new-old]` a difference. Pass the result to `judgeLlmEval`.
+ * @example
+ * ```ts
+ * import { judgeLlmEval } from 'evenhand/integration';
+ * import { parseLlmEvalConfig, runLlmTargets, targetMetrics } from 'evenhand/llm-evals';
+ *
+ * const prompts = ['raise', 'lock', 'visa', 'loan', 'lease'].map((word) => [word, `Explain a ${word}.`]);
+ * const config = parseLlmEvalConfig({
+ *   prompt_templates: Object.fromEntries(prompts),
+ *   targets: [{ name: 'a', model: 'stub-a' }, { name: 'b', model: 'stub-b' }],
+ * });
+ * const metrics = targetMetrics(await runLlmTargets(config));
+ * console.log(judgeLlmEval(metrics, { metric: 'refusal_rate[a-b]', threshold: 0.1 }).passed);
+ * // true
+ * ```
  */
 export function targetMetrics({ targets, differences }: TargetsToJudge): Readonly<Record<string, LlmMetricResult>> {
   const entries = Object.entries(targets).flatMap(([target, { metrics }]) =>
