@@ -33,7 +33,7 @@ const SENTENCE_START = /(?:^|[.!?…]["'”’)\]]*\s+|\n[^\S\n]*\n\s*)["'“‘
 const ABBREVIATION = /(?:^|[^\p{L}])(?:mr|mrs|ms|dr|prof|st|sr|jr|vs|e\.g|i\.e|etc|no)\.\s+["'“‘(]*$/iu;
 
 /** The words of a language that a filled template needs. */
-export interface Wording {
+interface Wording {
   /** Whether "a" and "an" are adjusted to the next word. */
   readonly hasArticles: boolean;
   /** Returns the pronouns of a value, by form. */
@@ -41,7 +41,7 @@ export interface Wording {
 }
 
 /** Returns the words of the language of a configuration. The pronouns of a value are looked up once. */
-export function wordingOf(config: PronounConfig): Wording {
+function wordingOf(config: PronounConfig): Wording {
   const known = new Map<string, Readonly<Record<string, string>>>();
   const formsOf = (value: string): Readonly<Record<string, string>> => {
     const forms = known.get(value) ?? pronounForms(value, config);

@@ -6,10 +6,10 @@ import type {
 import { wordList } from '../../text/words.ts';
 
 /** The grammatical forms of an English pronoun: she, her, her, hers, herself. */
-export type PronounForm = 'subject' | 'object' | 'possessive' | 'possessive_pronoun' | 'reflexive';
+type PronounForm = 'subject' | 'object' | 'possessive' | 'possessive_pronoun' | 'reflexive';
 
 /** The forms of one set of English pronouns. */
-export type PronounSet = Readonly<Record<PronounForm, string>>;
+type PronounSet = Readonly<Record<PronounForm, string>>;
 
 const SHE: PronounSet = { subject: 'she', object: 'her', possessive: 'her', possessive_pronoun: 'hers', reflexive: 'herself' }; // prettier-ignore
 const HE: PronounSet = { subject: 'he', object: 'him', possessive: 'his', possessive_pronoun: 'his', reflexive: 'himself' }; // prettier-ignore
