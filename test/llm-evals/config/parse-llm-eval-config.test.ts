@@ -99,6 +99,7 @@ describe('parseLlmEvalConfig', () => {
       benchmarks: null,
       prices: {},
       allowSmallSamples: false,
+      targets: null,
     });
   });
 
@@ -164,6 +165,7 @@ describe('parseLlmEvalConfig', () => {
       },
       prices: { llama: { input: 0, output: 1.5, asOf: '2026-01-31' } },
       allowSmallSamples: true,
+      targets: null,
     });
   });
 
