@@ -6,6 +6,8 @@ declare module 'bullmq';
 declare module 'hive-driver';
 declare module 'ioredis';
 declare module 'kafkajs';
+declare module 'onnxruntime-node';
+declare module 'onnxruntime-web';
 declare module 'pg';
 declare module 'trino-client';
 declare module 'webgpu';

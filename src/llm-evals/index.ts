@@ -72,6 +72,7 @@ export * from './text/similarity/rouge-l.ts';
 export { tokenizeWords } from './text/words.ts';
 export { LEXICON_LABEL, lexiconToxicity, type ToxicityScorer } from './toxicity/lexicon-toxicity.ts';
 export { scoreToxicity, toxicityLabel } from './toxicity/score-toxicity.ts';
+export * from './toxicity/onnx-toxicity-scorer.ts';
 export * from './toxicity/tfjs-toxicity-scorer.ts';
 export * from './toxicity/toxicity-measures.ts';
 export * from './transcript/transcript-log.ts';
