@@ -38,8 +38,8 @@ const OVERALL: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Lists the metrics that will be undefined whatever the answers are. Such metrics have too few independent items, or
- * need a noise floor but have none. Does not check BBQ metrics, associations and evaluators that were passed as
- * objects.
+ * need a noise floor but have none. Does not check BBQ metrics, associations, other benchmarks and evaluators
+ * that were passed as objects.
  */
 function undefinedMetrics(
   evaluators: readonly LLMEvaluator[],
