@@ -3,6 +3,7 @@ export { type ModelIdentity, type RequestIdentity, requestKey } from './cache/re
 export * from './cache/response-cache.ts';
 export * from './cache/with-cache.ts';
 export { type LiveAccess, liveAccess, type LiveAccessOptions } from './client/access.ts';
+export * from './run/get-embedder.ts';
 export * from './run/get-llm-client.ts';
 export type {
   ClientFailure,
@@ -27,6 +28,7 @@ export { costOf, type ListedPrice, type PricedModel, priceOf } from './dry-run/m
 export * from './dry-run/spending-table.ts';
 export * from './evaluators/benchmark-evaluator.ts';
 export * from './evaluators/counterfactual-fairness-evaluator.ts';
+export type { Embedder } from './scoring/embedding-distance.ts';
 export type { LLMEvaluator, OwnMetric, ScoreOptions } from './scoring/llm-evaluator.ts';
 export {
   type LlmMetricFields,

@@ -35,6 +35,7 @@ export async function scoreRun(
   const results: LlmMetricResult[] = [];
   for (const evaluator of evaluators) {
     const own = transcripts.filter((transcript) => transcript.evaluator === evaluator.name);
+    await evaluator.prepare?.(own);
     results.push(...resultsOf(evaluator.name, await evaluator.score(own, settings)));
   }
   const named = new Map<string, LlmMetricResult>();
