@@ -3,7 +3,7 @@ export { type ModelIdentity, type RequestIdentity, requestKey } from './cache/re
 export * from './cache/response-cache.ts';
 export * from './cache/with-cache.ts';
 export { type LiveAccess, liveAccess, type LiveAccessOptions } from './client/access.ts';
-export * from './run/get-embedder.ts';
+export { type EmbedderOptions, getEmbedder } from './run/get-embedder.ts';
 export * from './run/get-llm-client.ts';
 export type {
   ClientFailure,
@@ -58,6 +58,7 @@ export type {
   BenchmarkName,
   BenchmarkSource,
   CounterfactualConfig,
+  EmbeddingConfig,
   EvaluatorName,
   LLMEvalConfig,
   LLMParams,

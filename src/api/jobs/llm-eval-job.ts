@@ -7,6 +7,7 @@ import { parseLlmEvalConfig } from '../../llm-evals/config/index.ts';
 import { dryRunToJson } from '../../llm-evals/dry-run/dry-run-json.ts';
 import { llmEvalToHtml, llmEvalToJson, llmEvalToMarkdown } from '../../llm-evals/report/index.ts';
 import { estimateDryRun } from '../../llm-evals/run/dry-run.ts';
+import { hostOf, OLLAMA } from '../../llm-evals/run/get-embedder.ts';
 import type { LlmEvalResult } from '../../llm-evals/run/llm-eval-result.ts';
 import { runLlmEval } from '../../llm-evals/run/run-llm-eval.ts';
 import type { RunLlmEvalOptions } from '../../llm-evals/run/run-options.ts';
@@ -44,6 +45,7 @@ const DEFAULT_CACHE = LLM_EVAL_FIELDS.cache_dir.parse(undefined);
  */
 export async function confineLlmConfig(config: LLMEvalConfig, paths: LlmPaths): Promise<LLMEvalConfig> {
   assertAddress(config, paths.env);
+  assertEmbeddingAddress(config, paths.env);
   const { llmFolder } = paths;
   const fileInside = async (field: string, given: string | null): Promise<string | null> => {
     if (given === null) return null;
@@ -120,16 +122,27 @@ async function realPath(target: string): Promise<string> {
 }
 
 /** Throws if a configuration would make the service send requests to a host that the client chose. */
-function assertAddress({ provider, baseUrl }: LLMEvalConfig, env: LlmPaths['env']): void {
+function assertAddress(
+  { provider, baseUrl }: Pick<LLMEvalConfig, 'provider' | 'baseUrl'>,
+  env: LlmPaths['env'],
+  field = 'base_url',
+): void {
   const variable = ADDRESS_VARIABLES[provider];
   if (baseUrl === null || variable === undefined) return;
   const named = env[variable]?.trim() ?? '';
   if (URL.canParse(named) && URL.canParse(baseUrl) && new URL(named).origin === new URL(baseUrl).origin) return;
   throw refused(
-    'base_url',
+    field,
     `This service calls the provider ${provider} only at its default address.`,
-    `Omit base_url, or ask the operator of the service to set that address in ${variable}.`,
+    `Omit ${field.replace('/', '.')}, or ask the operator of the service to set that address in ${variable}.`,
   );
+}
+
+/** Ollama has no default address in a service, because its address is that of the machine of the service. */
+function assertEmbeddingAddress({ embedding }: LLMEvalConfig, env: LlmPaths['env']): void {
+  if (embedding === null) return;
+  const { provider, baseUrl = provider === 'ollama' ? OLLAMA : null } = embedding;
+  assertAddress({ provider: hostOf(provider), baseUrl }, env, 'embedding/base_url');
 }
 
 function refused(field: string, detail: string, suggestion: string): ServiceProblem {

@@ -4,6 +4,7 @@ import { renameEach, renameKeys, type Renaming } from '../../io/config-text/rena
 import {
   BENCHMARK_NAMES,
   COUNTERFACTUAL_KEYS,
+  EMBEDDING_KEYS,
   LLM_EVAL_FIELDS,
   PRICE_KEYS,
 } from '../../schemas/llm-eval/llm-eval-document.ts';
@@ -34,6 +35,11 @@ export function canonicalLlmDocument(value: unknown, renaming: Renaming): unknow
         renameKeys(section, path, COUNTERFACTUAL_KEYS, none, renaming),
     ],
     ['prices', prices],
+    [
+      'embedding',
+      (section: unknown, path: readonly (string | number)[]) =>
+        renameKeys(section, path, EMBEDDING_KEYS, none, renaming),
+    ],
     [
       'benchmarks',
       (section: unknown, path: readonly (string | number)[]) =>

@@ -16,10 +16,11 @@ import { describePairs, planCounterfactual } from '../plan/counterfactual/index.
  * ```
  */
 export function llmEvalConfigToJson(config: LLMEvalConfig): Record<string, unknown> {
-  const { counterfactual, prices } = config;
+  const { counterfactual, embedding, prices } = config;
   const record = {
     ...config,
     counterfactual: counterfactual && counterfactualToJson(counterfactual),
+    embedding: embedding && snakeFields(embedding),
     prices: Object.fromEntries(Object.entries(prices).map(([model, price]) => [model, snakeFields(price)])),
   };
   const given = Object.entries(record).filter(([, value]) => value !== null);

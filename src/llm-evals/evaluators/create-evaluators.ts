@@ -2,6 +2,7 @@ import { ConfigValidationError } from '../../exceptions/index.ts';
 import { invalidParameter, suggestNames } from '../../internal/arguments.ts';
 import type { EvaluatorName, LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
+import type { Embedder } from '../scoring/embedding-distance.ts';
 import type { LLMEvaluator } from '../scoring/llm-evaluator.ts';
 import { BenchmarkEvaluator } from './benchmark-evaluator.ts';
 import { CounterfactualFairnessEvaluator } from './counterfactual-fairness-evaluator.ts';
@@ -20,12 +21,17 @@ const EVALUATORS: Readonly<Record<EvaluatorName, new () => LLMEvaluator>> = {
 /**
  * Creates the evaluators of a configuration. Custom evaluators that are not in the configuration come last.
  * @param own additional custom evaluators. A custom evaluator replaces the built-in evaluator of the same name
+ * @param embed embeds the answers for the evaluator counterfactual
  * @throws {ValueError} if an entry is not an evaluator, or if two entries have the same name
  * @throws {ConfigValidationError} if no evaluator has a name in the configuration
  */
-export function createEvaluators(names: readonly EvaluatorName[], own: readonly LLMEvaluator[] = []): LLMEvaluator[] {
+export function createEvaluators(
+  names: readonly EvaluatorName[],
+  own: readonly LLMEvaluator[] = [],
+  embed?: Embedder,
+): LLMEvaluator[] {
   assertEvaluators(own);
-  const named = names.map((name) => own.find((each) => each.name === name) ?? createByName(name));
+  const named = names.map((name) => own.find((each) => each.name === name) ?? createByName(name, embed));
   return [...named, ...own.filter((each) => !named.includes(each))];
 }
 
@@ -48,7 +54,8 @@ export function planPrompts(evaluators: readonly LLMEvaluator[], config: LLMEval
   });
 }
 
-function createByName(name: EvaluatorName): LLMEvaluator {
+function createByName(name: EvaluatorName, embed: Embedder | undefined): LLMEvaluator {
+  if (name === 'counterfactual') return new CounterfactualFairnessEvaluator({ embed });
   if (Object.hasOwn(EVALUATORS, name)) return new EVALUATORS[name]();
   throw new ConfigValidationError(`There is no evaluator named ${JSON.stringify(name)}.`, {
     context: { parameter: 'evaluators', received: name },

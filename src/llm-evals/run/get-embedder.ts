@@ -1,6 +1,6 @@
-import { ConfigValidationError } from '../../exceptions/index.ts';
+import { CacheMissError, ConfigValidationError } from '../../exceptions/index.ts';
 import { assertKnownOptions, oneOf, type OptionNames } from '../../internal/arguments.ts';
-import { LLM_EVAL_FIELDS } from '../../schemas/llm-eval/llm-eval-document.ts';
+import { EMBEDDING_PROVIDERS, LLM_EVAL_FIELDS, type LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { requireInteger } from '../../stats/parameters.ts';
 import { ResponseCache } from '../cache/response-cache.ts';
 import { withCache } from '../cache/with-cache.ts';
@@ -10,10 +10,8 @@ import type { LLMClient } from '../client/llm-client.ts';
 import { withRetries, type WithRetriesOptions } from '../scheduler/with-retries.ts';
 import type { Embedder } from '../scoring/embedding-distance.ts';
 
-const EMBEDDING_PROVIDERS = ['openai', 'compatible', 'ollama'] as const;
-
 /** The address of Ollama on the same machine. */
-const OLLAMA = 'http://127.0.0.1:11434';
+export const OLLAMA = 'http://127.0.0.1:11434';
 
 const DEFAULT_CACHE = LLM_EVAL_FIELDS.cache_dir.parse(undefined);
 
@@ -96,8 +94,7 @@ export function getEmbedder(options: EmbedderOptions): Embedder & { readonly lab
   if (maxRequests !== Infinity) requireInteger('maxRequests', maxRequests, 0);
   const model = requireModel(options.model);
   const api = provider === 'ollama' ? 'ollama' : 'openai';
-  // Ollama has the rules of a compatible server.
-  const host = provider === 'ollama' ? 'compatible' : provider;
+  const host = hostOf(provider);
   const baseUrl = options.baseUrl?.replace(/\/+$/, '') ?? (provider === 'ollama' ? OLLAMA : null);
   const access = apiAccess({ provider: host, model, baseUrl, timeoutMillis }, env);
   const { isAllowed, reason } = liveAccess({ provider: host, replayOnly: false }, { live, env });
@@ -116,6 +113,40 @@ export function getEmbedder(options: EmbedderOptions): Embedder & { readonly lab
     return vectors;
   };
   return Object.assign(embed, { label: `${provider}:${model}` });
+}
+
+/** Creates the embedder of a configuration; undefined if it has none. */
+export function embedderOf(
+  { embedding, cacheDir, concurrency, timeoutMillis, replayOnly }: LLMEvalConfig,
+  { live = false }: Pick<LiveAccessOptions, 'live'> = {},
+): Embedder | undefined {
+  if (embedding === null) return undefined;
+  // With replay_only, no request is sent even if EVENHAND_LLM_ALLOW_LIVE is 1.
+  const limits = replayOnly ? { maxRequests: 0 } : {};
+  return getEmbedder({ ...embedding, ...limits, cacheDir, concurrency, timeoutMillis, live });
+}
+
+/**
+ * Checks that embeddings may be requested, before answers are paid for.
+ * @throws {CacheMissError} if requests to the provider of embeddings are not allowed
+ */
+export function assertEmbeddingAllowed(
+  { embedding, replayOnly }: Pick<LLMEvalConfig, 'embedding' | 'replayOnly'>,
+  { live = false }: Pick<LiveAccessOptions, 'live'>,
+): void {
+  if (embedding === null) return;
+  const { isAllowed, reason, suggestion } = liveAccess({ provider: hostOf(embedding.provider), replayOnly }, { live });
+  if (isAllowed) return;
+  throw new CacheMissError(`Embeddings cannot be requested, and no prompt was sent: ${reason}.`, {
+    code: 'live-calls-not-allowed',
+    context: { parameter: 'embedding' },
+    suggestion,
+  });
+}
+
+/** Returns the provider whose rules for keys and addresses apply. Ollama has those of a compatible server. */
+export function hostOf(provider: EmbedderOptions['provider']): 'openai' | 'compatible' {
+  return provider === 'ollama' ? 'compatible' : provider;
 }
 
 function requireModel(model: unknown): string {

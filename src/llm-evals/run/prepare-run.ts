@@ -4,6 +4,7 @@ import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts'
 import { findsIn, readReplay } from '../bbq/read-replay.ts';
 import type { ModelIdentity } from '../cache/request-key.ts';
 import { ResponseCache } from '../cache/response-cache.ts';
+import type { LiveAccessOptions } from '../client/access.ts';
 import { type AnswerRecord, answerRecord, completionFields } from '../client/transcript.ts';
 import { buildEstimate, type PlannedPart } from '../dry-run/build-estimate.ts';
 import type { DryRunEstimate, UndefinedMetric } from '../dry-run/dry-run-estimate.ts';
@@ -19,6 +20,7 @@ import {
   type RequestPlan,
 } from '../plan/planned-prompt.ts';
 import type { LLMEvaluator } from '../scoring/llm-evaluator.ts';
+import { embedderOf } from './get-embedder.ts';
 import type { PlanOptions } from './run-options.ts';
 
 const FEW = 'Add templates or name_pools, or allow small samples (allow_small_samples).';
@@ -111,12 +113,12 @@ export interface PreparedRun {
  */
 export async function prepareRun(
   given: LLMEvalConfig,
-  options: PlanOptions,
+  options: PlanOptions & Pick<LiveAccessOptions, 'live'>,
   resumed: readonly AnswerRecord[],
 ): Promise<PreparedRun> {
   const { maxCostUsd } = options;
   const config = maxCostUsd === undefined ? given : Object.freeze({ ...given, maxCostUsd });
-  const evaluators = createEvaluators(config.evaluators, options.evaluators);
+  const evaluators = createEvaluators(config.evaluators, options.evaluators, embedderOf(config, options));
   const prompts = planPrompts(evaluators, config);
   lintPairs(prompts);
   const params = requestParams(config);

@@ -21,6 +21,7 @@ import { looksOtherThanEnglish } from '../text/words.ts';
 import { LEXICON_WARNING } from '../toxicity/lexicon-toxicity.ts';
 import { openTranscriptLog, type TranscriptLog } from '../transcript/transcript-log.ts';
 import type { LlmEvalResult } from './llm-eval-result.ts';
+import { assertEmbeddingAllowed } from './get-embedder.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import { RUN_LLM_EVAL_OPTION_NAMES, type RunLlmEvalOptions } from './run-options.ts';
 import { joinTranscripts, scoreRun } from './score-run.ts';
@@ -208,6 +209,7 @@ export async function runLlmEval(config: LLMEvalConfig, options: RunLlmEvalOptio
   try {
     const run = await prepareRun(config, options, log?.records ?? []);
     const client = chooseClient(run, options);
+    if (run.known.missing.length > 0) assertEmbeddingAllowed(config, options);
     const keeper = new AnswerKeeper(log, run.cache, run.known.records);
     await keeper.keepKnown(run);
     if (run.known.missing.length > 0) warnOfUndefined(run);

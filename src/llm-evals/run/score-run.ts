@@ -8,6 +8,7 @@ import { adjustForMany } from '../scoring/adjust-for-many.ts';
 import type { OwnMetric } from '../scoring/llm-evaluator.ts';
 import { llmMetric, LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { type ScoreSettings, scoreSettings } from '../scoring/score-settings.ts';
+import { embedderOf } from './get-embedder.ts';
 import type { PreparedRun } from './prepare-run.ts';
 import type { PlanOptions } from './run-options.ts';
 
@@ -97,7 +98,7 @@ export async function plannedMetrics(
   options: PlannedMetricsOptions = {},
 ): Promise<Readonly<Record<string, LlmMetricResult>>> {
   assertKnownOptions('plannedMetrics', options, PLANNED_METRICS_OPTION_NAMES);
-  const evaluators = createEvaluators(config.evaluators, options.evaluators);
+  const evaluators = createEvaluators(config.evaluators, options.evaluators, embedderOf(config));
   const prompts = planPrompts(evaluators, config).map((prompt) => ({ ...prompt, key: '' }));
   return scoreRun({ evaluators }, joinTranscripts(prompts, new Map(), ''), scoreSettings());
 }

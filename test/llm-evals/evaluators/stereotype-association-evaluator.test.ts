@@ -35,6 +35,7 @@ const CONFIG: LLMEvalConfig = {
   bbqPath: null,
   bbqFormats: ['race'],
   benchmarks: null,
+  embedding: null,
   prices: {},
   allowSmallSamples: false,
 };

@@ -180,6 +180,7 @@ const MADE_CONFIG: LLMEvalConfig = {
   bbqPath: null,
   bbqFormats: ['race'],
   benchmarks: null,
+  embedding: null,
   prices: {},
   allowSmallSamples: false,
 };

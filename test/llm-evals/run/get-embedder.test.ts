@@ -97,6 +97,29 @@ describe('getEmbedder', () => {
     expect(received).to.deep.equal([]);
   });
 
+  it('is used by a run whose configuration has an embedding, and only if requests are allowed', async () => {
+    const texts = ['east', 'north'];
+    const config = parseLlmEvalConfig({
+      evaluators: ['counterfactual'],
+      counterfactual: {
+        template: Array.from({ length: 5 }, (_, index) => `Case ${String(index)}: where does the {gender} go?`),
+        dimensions: { gender: ['woman', 'man'] },
+      },
+      repeats: 2,
+      cache_dir: path.join(folder(), 'run'),
+      embedding: { provider: 'ollama', model: 'm', base_url: baseUrl },
+    });
+    let asked = 0;
+    const client = new LLMEvalAdapter(() => texts[asked++ % 2] ?? '');
+    const refused = await runLlmEval(config, { client }).catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(CacheMissError);
+    expect((refused as Error).message).to.include('Embeddings cannot be requested, and no prompt was sent');
+    expect(asked).to.equal(0);
+    const { metrics } = await runLlmEval(config, { client, live: true });
+    expect(received.map(({ body }) => body.input[0]).sort()).to.deep.equal(texts);
+    expect(metrics['embedding_excess.gender']?.value).to.be.a('number').that.is.not.NaN;
+  });
+
   it('stops at maxRequests, and reports an answer without an embedding', async () => {
     const embed = getEmbedder({ ...common(), provider: 'ollama', env: {}, maxRequests: 2, concurrency: 1 });
     const error = await embed(['east', 'north', 'between']).catch((thrown: unknown) => thrown);
