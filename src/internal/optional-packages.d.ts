@@ -8,6 +8,8 @@ declare module 'gpt-tokenizer/encoding/o200k_base';
 declare module 'hive-driver';
 declare module 'ioredis';
 declare module 'kafkajs';
+declare module 'onnxruntime-node';
+declare module 'onnxruntime-web';
 declare module 'pg';
 declare module 'trino-client';
 declare module 'webgpu';

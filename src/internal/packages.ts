@@ -19,6 +19,7 @@ const INSTALL_COMMANDS = {
   'hive-driver': 'npm install hive-driver@1',
   ioredis: 'npm install ioredis@6',
   kafkajs: 'npm install kafkajs@2',
+  'onnxruntime-node': 'npm install onnxruntime-node@1',
   pg: 'npm install pg@8',
   'trino-client': 'npm install trino-client@0.2',
   webgpu: 'npm install webgpu@0.6.2 @tensorflow/tfjs-backend-webgpu@4.22.0',

@@ -3,6 +3,7 @@ export { type ModelIdentity, type RequestIdentity, requestKey } from './cache/re
 export * from './cache/response-cache.ts';
 export * from './cache/with-cache.ts';
 export { type LiveAccess, liveAccess, type LiveAccessOptions } from './client/access.ts';
+export { type EmbedderOptions, getEmbedder } from './run/get-embedder.ts';
 export * from './run/get-llm-client.ts';
 export type {
   ClientFailure,
@@ -28,6 +29,7 @@ export { costOf, type ListedPrice, type PricedModel, priceOf } from './dry-run/m
 export * from './dry-run/spending-table.ts';
 export * from './evaluators/benchmark-evaluator.ts';
 export * from './evaluators/counterfactual-fairness-evaluator.ts';
+export type { Embedder } from './scoring/embedding-distance.ts';
 export type { LLMEvaluator, OwnMetric, ScoreOptions } from './scoring/llm-evaluator.ts';
 export {
   type LlmMetricFields,
@@ -81,6 +83,7 @@ export type {
   BenchmarkName,
   BenchmarkSource,
   CounterfactualConfig,
+  EmbeddingConfig,
   EvaluatorName,
   JudgeConfig,
   JudgeRubric,
@@ -104,6 +107,7 @@ export * from './text/similarity/rouge-l.ts';
 export { tokenizeWords } from './text/words.ts';
 export { LEXICON_LABEL, lexiconToxicity, type ToxicityScorer } from './toxicity/lexicon-toxicity.ts';
 export { scoreToxicity, toxicityLabel } from './toxicity/score-toxicity.ts';
+export * from './toxicity/onnx-toxicity-scorer.ts';
 export * from './toxicity/tfjs-toxicity-scorer.ts';
 export * from './toxicity/toxicity-measures.ts';
 export * from './transcript/transcript-log.ts';

@@ -10,6 +10,7 @@ import { targetsEstimateToJson } from '../../llm-evals/dry-run/targets-estimate.
 import { llmEvalToHtml, llmEvalToJson, llmEvalToMarkdown } from '../../llm-evals/report/index.ts';
 import { estimateDryRun } from '../../llm-evals/run/dry-run.ts';
 import { estimateTargets } from '../../llm-evals/run/estimate-targets.ts';
+import { hostOf, OLLAMA } from '../../llm-evals/run/get-embedder.ts';
 import type { LlmEvalResult } from '../../llm-evals/run/llm-eval-result.ts';
 import { hasTargets, type LlmTargetsResult, targetMetrics } from '../../llm-evals/run/llm-targets-result.ts';
 import { runLlmEval } from '../../llm-evals/run/run-llm-eval.ts';
@@ -53,10 +54,11 @@ const DEFAULT_CACHE = LLM_EVAL_FIELDS.cache_dir.parse(undefined);
  * @throws {ServiceProblem} 403 for a file or an address that is not allowed, 422 for a file that does not exist
  */
 export async function confineLlmConfig(config: LLMEvalConfig, paths: LlmPaths): Promise<LLMEvalConfig> {
-  assertAddress(config, 'base_url', paths.env);
-  if (config.judge !== null) assertAddress(config.judge, 'judge/base_url', paths.env);
+  assertAddress(config, paths.env);
+  assertEmbeddingAddress(config, paths.env);
+  if (config.judge !== null) assertAddress(config.judge, paths.env, 'judge/base_url');
   for (const [index, target] of Object.values(targetConfigs(config)).entries()) {
-    assertAddress(target, `targets/${String(index)}/base_url`, paths.env);
+    assertAddress(target, paths.env, `targets/${String(index)}/base_url`);
   }
   if (config.metrics !== null) {
     throw refused('metrics', 'This service does not run the code of configurations.', 'Omit metrics.');
@@ -147,8 +149,8 @@ async function realPath(target: string): Promise<string> {
 /** Throws if a configuration would make the service send requests to a host that the client chose. */
 function assertAddress(
   { provider, baseUrl }: Pick<LLMEvalConfig, 'provider' | 'baseUrl'>,
-  field: string,
   env: LlmPaths['env'],
+  field = 'base_url',
 ): void {
   const variable = ADDRESS_VARIABLES[provider];
   if (baseUrl === null || variable === undefined) return;
@@ -157,8 +159,15 @@ function assertAddress(
   throw refused(
     field,
     `This service calls the provider ${provider} only at its default address.`,
-    `Omit base_url, or ask the operator of the service to set that address in ${variable}.`,
+    `Omit ${field.replace('/', '.')}, or ask the operator of the service to set that address in ${variable}.`,
   );
+}
+
+/** Ollama has no default address in a service, because its address is that of the machine of the service. */
+function assertEmbeddingAddress({ embedding }: LLMEvalConfig, env: LlmPaths['env']): void {
+  if (embedding === null) return;
+  const { provider, baseUrl = provider === 'ollama' ? OLLAMA : null } = embedding;
+  assertAddress({ provider: hostOf(provider), baseUrl }, env, 'embedding/base_url');
 }
 
 function refused(field: string, detail: string, suggestion: string): ServiceProblem {

@@ -10,6 +10,9 @@ import type { BenchmarkName, BenchmarkSource } from '../../schemas/llm-eval/llm-
 /** The maximum size of a file in bytes. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
+/** The maximum number of characters of a value that an error shows. */
+const MAX_SHOWN = 80;
+
 /** A file of a benchmark, with the format that errors describe. */
 export interface BenchmarkFile {
   readonly benchmark: BenchmarkName;
@@ -93,10 +96,19 @@ export function readJsonRows(file: BenchmarkFile): BenchmarkRow[] {
 /**
  * Reads a CSV file (with quoted values, which may contain line breaks) or a TSV file (without quotes). The first line
  * contains the names of the columns.
+ * @param known column names, of which the file must have at least one
  */
-export function readDelimitedRows(file: BenchmarkFile, separator: ',' | '\t'): BenchmarkRow[] {
+export function readDelimitedRows(
+  file: BenchmarkFile,
+  separator: ',' | '\t',
+  known: readonly string[],
+): BenchmarkRow[] {
   const [header, ...records] = separator === ',' ? csvRecords(file) : tsvRecords(file);
   const names = header?.cells.map((name) => name.trim()) ?? [];
+  if (!names.some((name) => known.includes(name))) {
+    const found = `its first line has the columns ${names.join(', ').slice(0, MAX_SHOWN)}`;
+    throw benchmarkProblem(file, header?.line ?? null, found, 'unknown-column');
+  }
   if (records.length === 0) throw benchmarkProblem(file, null, 'it has no rows', 'empty-data');
   return records.map(({ line, cells }) => {
     if (cells.length === names.length) {
@@ -146,7 +158,7 @@ export function badValue(
   required: string,
   given: unknown,
 ): DataValidationError {
-  const found = given === undefined || given === '' ? 'nothing' : JSON.stringify(given).slice(0, 80);
+  const found = given === undefined || given === '' ? 'nothing' : JSON.stringify(given).slice(0, MAX_SHOWN);
   return benchmarkProblem(file, line, `${name} must be ${required}, but it is ${found}`, 'invalid-value');
 }
 

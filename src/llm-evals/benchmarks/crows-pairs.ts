@@ -62,7 +62,7 @@ export interface CrowsPairsPlan {
 export function planCrowsPairs(source: BenchmarkSource, repeats: number): CrowsPairsPlan {
   const pairs = source.path.flatMap((path, index) => {
     const file: BenchmarkFile = { benchmark: 'crows_pairs', path, expected: EXPECTED };
-    const rows = readDelimitedRows(file, ',');
+    const rows = readDelimitedRows(file, ',', ['bias_type', 'stereo_antistereo']);
     const scores = SCORE_COLUMNS.find((names) => names.some((name) => Object.hasOwn(rows[0]?.fields ?? {}, name)));
     requireColumns(file, rows, ['stereo_antistereo', 'bias_type', ...(scores ?? ['sent_more', 'sent_less'])]);
     return rows.map((row) => ({ file, row, scores, name: `crows_pairs ${String(index)}:${String(row.line)}` }));

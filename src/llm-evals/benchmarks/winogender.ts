@@ -70,7 +70,7 @@ export function planWinogender(source: BenchmarkSource, repeats: number): Planne
   const shares = new Map<string, number>();
   const sentences = source.path.flatMap((path): Sentence[] => {
     const file: BenchmarkFile = { benchmark: 'winogender', path, expected: EXPECTED };
-    const rows = readDelimitedRows(file, '\t');
+    const rows = readDelimitedRows(file, '\t', ['sentid', 'sentence', 'bls_pct_female']);
     const columns = rows[0]?.fields ?? {};
     if ('bls_pct_female' in columns) {
       for (const row of rows)

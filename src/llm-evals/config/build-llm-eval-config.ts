@@ -2,6 +2,7 @@ import { freezeDeep, listOf, withoutUndefined } from '../../internal/values.ts';
 import {
   type BenchmarkSource,
   type CounterfactualConfig,
+  type EmbeddingConfig,
   EVALUATOR_NAMES,
   type EvaluatorName,
   type JudgeConfig,
@@ -53,6 +54,7 @@ export function buildLlmEvalConfig(fields: Partial<LLMEvalDocument>): LLMEvalCon
     bbqPath: document.bbq_path ?? null,
     bbqFormats: [...document.bbq_formats],
     benchmarks: document.benchmarks === undefined ? null : buildBenchmarks(document.benchmarks),
+    embedding: document.embedding === undefined ? null : buildEmbedding(document.embedding),
     prices: buildPrices(document.prices ?? {}),
     allowSmallSamples: document.allow_small_samples,
     targets: document.targets?.map(buildTarget) ?? null,
@@ -210,6 +212,15 @@ function buildBenchmarks(section: NonNullable<LLMEvalDocument['benchmarks']>): L
     return [[name, { path: listOf(path), ...(limit === undefined ? {} : { limit }), seed }]];
   });
   return Object.fromEntries(sources);
+}
+
+function buildEmbedding(section: NonNullable<LLMEvalDocument['embedding']>): EmbeddingConfig {
+  const { provider, model, base_url: baseUrl, max_requests: maxRequests } = section;
+  return {
+    ...{ provider, model },
+    ...(baseUrl === undefined ? {} : { baseUrl: baseUrl.replace(/\/+$/, '') }),
+    ...(maxRequests === undefined ? {} : { maxRequests }),
+  };
 }
 
 function buildPrices(prices: NonNullable<LLMEvalDocument['prices']>): LLMEvalConfig['prices'] {

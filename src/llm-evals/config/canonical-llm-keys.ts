@@ -4,6 +4,7 @@ import { type Rename, renameEach, renameKeys, type Renaming } from '../../io/con
 import {
   BENCHMARK_NAMES,
   COUNTERFACTUAL_KEYS,
+  EMBEDDING_KEYS,
   JUDGE_KEYS,
   LLM_EVAL_FIELDS,
   NUMBER_KEYS,
@@ -42,6 +43,7 @@ export function canonicalLlmDocument(value: unknown, renaming: Renaming): unknow
     ['prices', prices],
     ['outcome', renameOutcomes(renaming)],
     ['judge', (section, path) => renameKeys(section, path, JUDGE_KEYS, none, renaming)],
+    ['embedding', (section, path) => renameKeys(section, path, EMBEDDING_KEYS, none, renaming)],
     ['benchmarks', (section, path) => renameKeys(section, path, BENCHMARK_NAMES, none, renaming)],
     ['targets', targets],
   ]);

@@ -3,7 +3,7 @@ import type { ConfigProblem } from '../../io/config-text/config-problem.ts';
 import { isMapping } from '../../internal/values.ts';
 import { readTextFile } from '../../io/read-text-file.ts';
 import { readYaml } from '../../io/read-yaml.ts';
-import { LLM_EVAL_FIELDS, type LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
+import { BENCHMARK_NAMES, LLM_EVAL_FIELDS, type LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { lintPairs, planCounterfactual } from '../plan/counterfactual/index.ts';
 import { pronounConfig } from '../plan/counterfactual/pronouns.ts';
 import { loadLlmEvalConfig } from './load-llm-eval-config.ts';
@@ -48,5 +48,11 @@ export async function isLlmEvalConfigFile(file: string): Promise<boolean> {
   const { text } = await readTextFile(file, LARGEST_BYTES);
   const value = text === null ? null : (await readYaml(text)).value;
   if (!isMapping(value) || 'sensitive' in value || 'profiles' in value) return false;
-  return Object.keys(value).some((key) => Object.hasOwn(LLM_EVAL_FIELDS, key));
+  // A pipeline has benchmarks too: the proportions of groups, by attribute.
+  const { benchmarks, ...others } = value;
+  const names: readonly string[] = isMapping(benchmarks) ? Object.keys(benchmarks) : [];
+  return (
+    Object.keys(others).some((key) => Object.hasOwn(LLM_EVAL_FIELDS, key)) ||
+    BENCHMARK_NAMES.some((name) => names.includes(name))
+  );
 }

@@ -17,10 +17,11 @@ import { describePairs, planCounterfactual } from '../plan/counterfactual/index.
  * ```
  */
 export function llmEvalConfigToJson(config: LLMEvalConfig): Record<string, unknown> {
-  const { counterfactual, outcome, judge, prices, targets } = config;
+  const { counterfactual, embedding, outcome, judge, prices, targets } = config;
   const record = {
     ...config,
     counterfactual: counterfactual && counterfactualToJson(counterfactual),
+    embedding: embedding && snakeFields(embedding),
     outcome: Object.keys(outcome).length === 0 ? null : outcomeToJson(outcome),
     judge: judge && Object.fromEntries(Object.entries(snakeFields(judge)).filter(([, value]) => value !== null)),
     targets: targets && targets.map((target) => snakeFields(target)),

@@ -299,6 +299,7 @@ function checkAcross(fields: Fields, document: Mapping): PathProblem[] {
     ...checkRepeated(fields.bbq_formats, 'bbq_formats'),
     ...(isReadable ? checkRows(fields) : []),
     ...checkBenchmarks(fields.benchmarks),
+    ...checkEmbedding(fields),
     ...section,
     ...(isReadable ? checkOutcome(fields) : []),
     ...templates,
@@ -311,6 +312,27 @@ function checkBenchmarks(benchmarks: Fields['benchmarks']): PathProblem[] {
   if (benchmarks === undefined || Object.keys(benchmarks).length > 0) return [];
   const suggestion = 'For example: crows_pairs: crows_pairs_anonymized.csv.';
   return [problemAt(['benchmarks'], 'must have at least one benchmark', suggestion)];
+}
+
+/** The limits of a run that do not count embeddings. */
+const OTHER_LIMITS = ['max_requests_per_run', 'max_tokens_per_run', 'max_cost_usd'] as const;
+
+function checkEmbedding(fields: Fields): PathProblem[] {
+  const { embedding } = fields;
+  if (embedding === undefined) return [];
+  const { provider, base_url: baseUrl, max_requests: maxRequests } = embedding;
+  const limit = OTHER_LIMITS.find((name) => fields[name] !== undefined);
+  const missing = (name: string, reason: string): PathProblem =>
+    problemAt(['embedding', name], `is missing; ${reason}`, `Add the key '${name}'.`);
+  return [
+    ...(baseUrl === undefined ? [] : checkAddress(baseUrl, ['embedding', 'base_url'])),
+    ...(baseUrl === undefined && provider === 'compatible'
+      ? [missing('base_url', 'the provider compatible needs it')]
+      : []),
+    ...(limit !== undefined && maxRequests === undefined
+      ? [missing('max_requests', `${limit} does not count embeddings`)]
+      : []),
+  ];
 }
 
 function checkMaterial(fields: Fields): PathProblem[] {
@@ -368,18 +390,18 @@ function checkNeeds(provider: NonNullable<Fields['provider']>, fields: Fields): 
 }
 
 /** Checks an address. Error messages do not show the address, because it may contain a key. */
-function checkAddress(given: string): PathProblem[] {
+function checkAddress(given: string, path: KeyPath = ['base_url']): PathProblem[] {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
     const suggestion = 'For example: http://127.0.0.1:11434/v1.';
-    return [problemAt(['base_url'], 'must be a URL that starts with http:// or https://', suggestion)];
+    return [problemAt(path, 'must be a URL that starts with http:// or https://', suggestion)];
   }
   if (url.username !== '' || url.password !== '') {
-    return [problemAt(['base_url'], 'must not contain a user or password', 'Remove the part before the @.')];
+    return [problemAt(path, 'must not contain a user or password', 'Remove the part before the @.')];
   }
   // The text is checked, because `search` and `hash` are empty for a single ? or #.
   return /[?#]/.test(given)
-    ? [problemAt(['base_url'], 'must not have a query or fragment', 'Remove the part that begins with ? or #.')]
+    ? [problemAt(path, 'must not have a query or fragment', 'Remove the part that begins with ? or #.')]
     : [];
 }
 

@@ -8,6 +8,7 @@ import type { AnswerDistance } from '../scoring/answer-distance.ts';
 import { type Answered, dimensionAnswers } from '../scoring/dimension-answers.ts';
 import { distributionGap } from '../scoring/distribution-gap.ts';
 import { divergence } from '../scoring/divergence.ts';
+import { cosineDistance, type Embedder, type Embeddings, embedTexts } from '../scoring/embedding-distance.ts';
 import { type LLMEvaluator, SCORE_OPTION_NAMES, type ScoreOptions } from '../scoring/llm-evaluator.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { withoutGender, withoutName } from '../scoring/neutral-text.ts';
@@ -20,6 +21,26 @@ import { bleuBothWays } from '../text/similarity/bleu-both-ways.ts';
 import { jaccardSimilarity } from '../text/similarity/jaccard-similarity.ts';
 import { rougeL } from '../text/similarity/rouge-l.ts';
 import { tokenizeWords } from '../text/words.ts';
+
+/** Options of {@link CounterfactualFairnessEvaluator}. */
+export interface CounterfactualFairnessOptions {
+  /**
+   * Whether yes and no decisions are recognized in English text (`decision_gap`). False if the configuration declares
+   * how a decision is read.
+   * @defaultValue true
+   */
+  readonly readsDecisions?: boolean | undefined;
+  /**
+   * Embeds texts, for `embedding_excess`; see `getEmbedder`. Any function that returns one vector per text can be used.
+   * @defaultValue none: there is no `embedding_excess`
+   */
+  readonly embed?: Embedder | undefined;
+}
+
+const COUNTERFACTUAL_FAIRNESS_OPTION_NAMES: OptionNames<CounterfactualFairnessOptions> = {
+  readsDecisions: true,
+  embed: true,
+};
 
 /** The maximum number of cached pairs of texts. The cache is cleared when it is full. */
 const MAX_PAIRS = 100_000;
@@ -44,18 +65,6 @@ function remembered(measure: (first: string, second: string) => number): (first:
   };
 }
 
-/** Options of {@link CounterfactualFairnessEvaluator}. */
-export interface CounterfactualFairnessOptions {
-  /**
-   * Whether yes and no decisions are recognized in English text (`decision_gap`). False if the configuration declares
-   * how a decision is read.
-   * @defaultValue true
-   */
-  readonly readsDecisions?: boolean | undefined;
-}
-
-const COUNTERFACTUAL_OPTION_NAMES: OptionNames<CounterfactualFairnessOptions> = { readsDecisions: true };
-
 /**
  * Compares a model's answers to the same question about people of different groups.
  *
@@ -72,6 +81,7 @@ const COUNTERFACTUAL_OPTION_NAMES: OptionNames<CounterfactualFairnessOptions> = 
  * - `rouge_l_excess`, `bleu_excess`, `jaccard_excess`, `sentiment_excess`: the distance between answers of different
  *   groups minus the noise floor. The distance is 1 minus the similarity, or the absolute difference in sentiment. A
  *   value below 0 means no effect.
+ * - `embedding_excess`, if the option `embed` is set: the same with the distance 1 - cosine of the embeddings.
  *
  * The noise floor is the distance between answers of the same group. If groups are represented by names, these are
  * answers about different names of the same group. Otherwise, several answers to the same prompt are compared
@@ -105,11 +115,14 @@ const COUNTERFACTUAL_OPTION_NAMES: OptionNames<CounterfactualFairnessOptions> = 
 export class CounterfactualFairnessEvaluator implements LLMEvaluator {
   readonly name = 'counterfactual';
   readonly #features: readonly AnswerFeature[];
+  readonly #embed: Embedder | undefined;
+  #embeddings: Embeddings = new Map();
 
   constructor(options: CounterfactualFairnessOptions = {}) {
-    assertKnownOptions('CounterfactualFairnessEvaluator', options, COUNTERFACTUAL_OPTION_NAMES);
+    assertKnownOptions('CounterfactualFairnessEvaluator', options, COUNTERFACTUAL_FAIRNESS_OPTION_NAMES);
     const { readsDecisions = true } = options;
     this.#features = FEATURES.filter(({ metric }) => readsDecisions || metric !== 'decision_gap');
+    this.#embed = options.embed;
   }
 
   /**
@@ -120,12 +133,24 @@ export class CounterfactualFairnessEvaluator implements LLMEvaluator {
     return planCounterfactual(config, this.name).filter(({ dimension }) => dimension !== null);
   }
 
+  /**
+   * Embeds the answers, if the evaluator has an embedder. A run calls this method before `score`.
+   * @throws {DataValidationError} if the embedder does not return one valid vector for each text
+   */
+  async prepare(transcripts: readonly Transcript[]): Promise<void> {
+    if (this.#embed === undefined) return;
+    const varied = dimensionAnswers(transcripts).flatMap(({ items }) => items);
+    const answers = varied.flatMap(({ byGroup }) => [...byGroup.values()].flat());
+    this.#embeddings = await embedTexts(answers.map(withoutGender), this.#embed);
+  }
+
   score(transcripts: readonly Transcript[], options: ScoreOptions = {}): readonly LlmMetricResult[] {
     assertKnownOptions('CounterfactualFairnessEvaluator.score', options, SCORE_OPTION_NAMES);
     const settings = scoreSettings(options);
     const dimensions = dimensionAnswers(transcripts);
     const control = dimensions.find(({ dimension }) => dimension === settings.controlDimension) ?? null;
-    const distances = answerDistances();
+    const embedded = this.#embed === undefined ? [] : [cosineDistance(once(withoutGender), this.#embeddings)];
+    const distances = [...answerDistances(), ...embedded];
     const results = dimensions.flatMap((answers) => [
       ...this.#features.map((feature) => pairedGap(this.name, answers, feature, settings)),
       distributionGap(this.name, answers, { ...SENTIMENT, metric: 'sentiment_distance' }, settings),

@@ -8,6 +8,7 @@ import {
 } from '../../schemas/llm-eval/llm-eval-document.ts';
 import type { SplitMetrics } from '../outcome/metric-functions.ts';
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
+import type { Embedder } from '../scoring/embedding-distance.ts';
 import type { LLMEvaluator } from '../scoring/llm-evaluator.ts';
 import { BenchmarkEvaluator } from './benchmark-evaluator.ts';
 import { CounterfactualFairnessEvaluator } from './counterfactual-fairness-evaluator.ts';
@@ -28,6 +29,7 @@ const EVALUATORS: Readonly<Record<EvaluatorName, new () => LLMEvaluator>> = {
  * Creates the evaluators of a configuration. The evaluator of outcomes follows if outcomes or custom metrics are
  * declared. Custom evaluators that are not in the configuration come last.
  * @param given additional custom evaluators. A custom evaluator replaces the built-in evaluator of the same name
+ * @param embed embeds the answers for the evaluator counterfactual
  * @throws {ValueError} if an entry is not an evaluator, or if two entries have the same name
  * @throws {ConfigValidationError} if no evaluator has a name in the configuration
  */
@@ -35,6 +37,7 @@ export function createEvaluators(
   config: EvaluatorSource,
   given: readonly LLMEvaluator[] = [],
   metrics: SplitMetrics = { functions: {}, evaluators: [] },
+  embed?: Embedder,
 ): LLMEvaluator[] {
   assertList(given);
   const own = [...given, ...metrics.evaluators];
@@ -44,8 +47,8 @@ export function createEvaluators(
   const named = config.evaluators.map((name) => {
     const replacement = own.find((each) => each.name === name);
     if (replacement !== undefined) return replacement;
-    return name === 'counterfactual' && isDecisionDeclared
-      ? new CounterfactualFairnessEvaluator({ readsDecisions: false })
+    return name === 'counterfactual'
+      ? new CounterfactualFairnessEvaluator({ readsDecisions: !isDecisionDeclared, embed })
       : createByName(name);
   });
   const all = outcome === null ? named : [...named, outcome];

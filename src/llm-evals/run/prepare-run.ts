@@ -4,6 +4,7 @@ import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts'
 import { findsIn, readReplay } from '../bbq/read-replay.ts';
 import type { ModelIdentity } from '../cache/request-key.ts';
 import { ResponseCache } from '../cache/response-cache.ts';
+import type { LiveAccessOptions } from '../client/access.ts';
 import { type AnswerRecord, answerRecord, completionFields } from '../client/transcript.ts';
 import { buildEstimate, type PlannedPart } from '../dry-run/build-estimate.ts';
 import type { UndefinedMetric } from '../dry-run/dry-run-estimate.ts';
@@ -25,6 +26,7 @@ import {
 } from '../plan/planned-prompt.ts';
 import type { LLMEvaluator } from '../scoring/llm-evaluator.ts';
 import { readAnswers, readPrompts, withRowOptions } from '../rows/read-prompt-rows.ts';
+import { embedderOf } from './get-embedder.ts';
 import { prepareCollected } from './prepare-collected.ts';
 import type { KnownAnswers, PreparedRun } from './prepared-run.ts';
 import type { PlanOptions } from './run-options.ts';
@@ -46,8 +48,8 @@ const OVERALL: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Lists the metrics that will be undefined whatever the answers are. Such metrics have too few independent items, or
- * need a noise floor but have none. Does not check BBQ metrics, associations and evaluators that were passed as
- * objects.
+ * need a noise floor but have none. Does not check BBQ metrics, associations, other benchmarks and evaluators
+ * that were passed as objects.
  */
 function undefinedMetrics(
   evaluators: readonly LLMEvaluator[],
@@ -133,7 +135,7 @@ export interface PrepareOptions {
  */
 export async function prepareRun(
   given: LLMEvalConfig,
-  options: PlanOptions,
+  options: PlanOptions & Pick<LiveAccessOptions, 'live'>,
   resumed: readonly AnswerRecord[],
   { seen = new Set(), replayed }: PrepareOptions = {},
 ): Promise<PreparedRun> {
@@ -141,7 +143,7 @@ export async function prepareRun(
   const limited = maxCostUsd === undefined ? given : Object.freeze({ ...given, maxCostUsd });
   const config = withRowOptions(limited, options);
   const metrics = await customMetrics(config, options);
-  const evaluators = createEvaluators(config, options.evaluators, metrics);
+  const evaluators = createEvaluators(config, options.evaluators, metrics, embedderOf(config, options));
   const resumedByKey = new Map(resumed.map((record) => [record.key, record]));
   const answers = await readAnswers(config);
   if (answers !== null) {

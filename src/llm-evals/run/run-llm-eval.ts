@@ -21,6 +21,7 @@ import { LEXICON_WARNING } from '../toxicity/lexicon-toxicity.ts';
 import { openTranscriptLog } from '../transcript/transcript-log.ts';
 import { AnswerKeeper } from './answer-keeper.ts';
 import type { LlmEvalResult } from './llm-eval-result.ts';
+import { assertEmbeddingAllowed } from './get-embedder.ts';
 import { prepareRun } from './prepare-run.ts';
 import type { PreparedRun } from './prepared-run.ts';
 import { assertJudgeAllowed, judgeAnswers, type JudgedAnswers, judgeWarnings, readOutcomes } from './read-outcomes.ts';
@@ -160,6 +161,7 @@ export async function runLlmEval(config: LLMEvalConfig, options: RunLlmEvalOptio
     const run = await prepareRun(config, options, log?.records ?? []);
     const client = chooseClient(run, options);
     assertJudgeAllowed(run, options);
+    if (run.known.missing.length > 0) assertEmbeddingAllowed(config, options);
     const keeper = new AnswerKeeper(log, run.cache, run.known.records);
     await keeper.keepKnown(run.known.records.values());
     if (run.known.missing.length > 0) warnOfUndefined(run);

@@ -13,6 +13,7 @@ import { targetDifferences } from '../scoring/target-differences.ts';
 import { openTranscriptLog, type TranscriptLog } from '../transcript/transcript-log.ts';
 import { totalSpending } from './estimate-targets.ts';
 import { AnswerKeeper } from './answer-keeper.ts';
+import { assertEmbeddingAllowed } from './get-embedder.ts';
 import type { LlmEvalResult } from './llm-eval-result.ts';
 import type { LlmTargetsResult } from './llm-targets-result.ts';
 import { customMetrics } from './prepare-run.ts';
@@ -133,7 +134,10 @@ async function askTargets(
       return [name, chooseClient(run, { client, live })];
     }),
   );
-  for (const { run } of targets) assertJudgeAllowed(run, options);
+  for (const { run } of targets) {
+    assertJudgeAllowed(run, options);
+    if (run.known.missing.length > 0) assertEmbeddingAllowed(run.config, options);
+  }
   const keepers = new Map(targets.map(({ name, run }) => [name, new AnswerKeeper(log, run.cache, run.known.records)]));
   const accounts = new Map(targets.map(({ name, run }) => [name, new BudgetAccount(run.price)]));
   const written = new Set<string>();

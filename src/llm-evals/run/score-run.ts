@@ -9,6 +9,7 @@ import { adjustForMany } from '../scoring/adjust-for-many.ts';
 import type { LLMEvaluator, OwnMetric } from '../scoring/llm-evaluator.ts';
 import { llmMetric, LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { type ScoreSettings, scoreSettings } from '../scoring/score-settings.ts';
+import { embedderOf } from './get-embedder.ts';
 import { customMetrics } from './prepare-run.ts';
 import type { PreparedRun } from './prepared-run.ts';
 import type { PlanOptions } from './run-options.ts';
@@ -37,6 +38,7 @@ export async function scoreRun(
   const results: LlmMetricResult[] = [];
   for (const evaluator of evaluators) {
     const own = transcripts.filter((transcript) => transcript.evaluator === evaluator.name);
+    await evaluator.prepare?.(own);
     results.push(...resultsOf(evaluator.name, await evaluator.score(own, settings)));
   }
   const named = new Map<string, LlmMetricResult>();
@@ -103,7 +105,7 @@ export async function plannedMetrics(
 ): Promise<Readonly<Record<string, LlmMetricResult>>> {
   assertKnownOptions('plannedMetrics', options, PLANNED_METRICS_OPTION_NAMES);
   const metrics = await customMetrics(config, options);
-  const evaluators = createEvaluators(config, options.evaluators, metrics);
+  const evaluators = createEvaluators(config, options.evaluators, metrics, embedderOf(config));
   const prompts = await allPrompts(evaluators, config);
   const keyed = prompts.map((prompt) => ({ ...prompt, key: '' }));
   return scoreRun({ evaluators }, joinTranscripts(keyed, new Map(), ''), scoreSettings());

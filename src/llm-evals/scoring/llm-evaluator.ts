@@ -56,6 +56,8 @@ export interface LLMEvaluator {
    * Returns the prompts whose answers the evaluator needs. The same configuration must always give the same prompts.
    */
   plan(config: LLMEvalConfig): readonly PlannedPrompt[];
+  /** Loads what scoring needs, such as embeddings of the answers. A run calls this method before `score`. */
+  prepare?(transcripts: readonly Transcript[]): Promise<void>;
   /** Computes metrics from the answers. Prompts without an answer are counted as exclusions. */
   score(
     transcripts: readonly Transcript[],

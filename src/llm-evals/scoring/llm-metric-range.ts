@@ -16,7 +16,7 @@ const RANGES: readonly (readonly [range: ValueRange, metrics: string])[] = [
     partial_refusal_rate_difference toxicity_gap toxic_fraction_difference negative_sentiment_gap
     bbq_bias_ambiguous bbq_bias_disambiguated winobias_gap winogender_gap winogender_gotcha_gap`,
   ],
-  [{ low: -2, high: 2 }, 'sentiment_gap sentiment_excess'],
+  [{ low: -2, high: 2 }, 'sentiment_gap sentiment_excess embedding_excess'],
   [{ low: 0, high: 2 }, 'sentiment_distance'],
 ];
 

@@ -214,6 +214,20 @@ const target = z.strictObject({
   ),
 });
 
+/** The providers of embeddings. */
+export const EMBEDDING_PROVIDERS = ['openai', 'compatible', 'ollama'] as const;
+
+const embedding = z.strictObject({
+  provider: described(z.enum(EMBEDDING_PROVIDERS), 'openai, compatible (a server with the API of OpenAI) or ollama.'),
+  model: described(ownName, 'The name of the embedding model.', 'nomic-embed-text'),
+  base_url: optionalField(
+    filePath,
+    'The URL of the provider, if it is not the default one. It must not contain a key.',
+    'http://127.0.0.1:11434',
+  ),
+  max_requests: optionalField(limit, 'The maximum number of texts that are embedded. Default: no limit.', 500),
+});
+
 /** The keys of an evaluation's configuration, in snake_case as in a file. */
 export const LLM_EVAL_FIELDS = {
   provider: described(
@@ -322,6 +336,11 @@ export const LLM_EVAL_FIELDS = {
     'The files of published benchmarks. Each value is a file, a list of files, or a mapping with path, limit and seed.',
     { crows_pairs: 'crows_pairs_anonymized.csv' },
   ),
+  embedding: optionalField(
+    embedding,
+    'The model whose embeddings compare the answers (embedding_excess). Each different answer is one request, which the limits of a run and a dry run do not count.',
+    { provider: 'ollama', model: 'nomic-embed-text' },
+  ),
   prices: optionalField(
     mapOf(price),
     'Prices in US dollars per million tokens, by model; they take precedence over the built-in prices.',
@@ -353,6 +372,9 @@ export const JUDGE_KEYS = Object.keys(judge.shape);
 export const BENCHMARK_NAMES = Object.keys(benchmarks.shape) as readonly BenchmarkName[];
 /** The keys of a target. */
 export const TARGET_KEYS = Object.keys(target.shape);
+
+/** The keys of the section `embedding`. */
+export const EMBEDDING_KEYS = Object.keys(embedding.shape);
 
 /** The keys of a price. */
 export const PRICE_KEYS = Object.keys(price.shape);
@@ -392,6 +414,22 @@ export type NameSource = (typeof NAME_SOURCES)[number];
 
 /** The parameters of a request, named as in the provider's API; `max_tokens` works for every provider. */
 export type LLMParams = Readonly<Record<string, unknown>>;
+
+/** The embedding model that compares answers. */
+export interface EmbeddingConfig {
+  readonly provider: (typeof EMBEDDING_PROVIDERS)[number];
+  readonly model: string;
+  /**
+   * The URL of the provider, without a trailing slash.
+   * @defaultValue the address of the provider
+   */
+  readonly baseUrl?: string;
+  /**
+   * The maximum number of texts that are sent.
+   * @defaultValue no limit
+   */
+  readonly maxRequests?: number;
+}
 
 /** The prices of a model, in US dollars per million tokens. */
 export interface TokenPrice {
@@ -567,6 +605,8 @@ export interface LLMEvalConfig {
   readonly bbqFormats: readonly BbqFormat[];
   /** The files of benchmarks, by the name of the benchmark; null if there are none. */
   readonly benchmarks: Readonly<Partial<Record<BenchmarkName, BenchmarkSource>>> | null;
+  /** The embedding model; null for none. */
+  readonly embedding: EmbeddingConfig | null;
   /** Prices by model; they take precedence over the built-in prices. */
   readonly prices: Readonly<Record<string, TokenPrice>>;
   /** Whether to include groups with few answers. */

@@ -200,6 +200,20 @@ describe('runJob with invalid input', function () {
       /inside/,
     ],
     [
+      'an address for embeddings that the operator did not set',
+      () => llm({ ...PROMPTS, embedding: { provider: 'compatible', model: 'm', base_url: 'http://10.0.0.1/v1' } }),
+      403,
+      '/embedding/base_url',
+      /only at its default address/,
+    ],
+    [
+      'the Ollama of the machine of the service',
+      () => llm({ ...PROMPTS, embedding: { provider: 'ollama', model: 'm' } }),
+      403,
+      '/embedding/base_url',
+      /only at its default address/,
+    ],
+    [
       'a benchmark outside the folder',
       () => llm({ provider: 'local', benchmarks: { winobias: ['answers', '../pro_stereotyped_type1.txt'] } }, folder()),
       403,

@@ -135,7 +135,7 @@ describe('discrim-eval', () => {
     expect(metrics['discrim_eval_score.age']?.undefinedReason).to.equal(
       '2 decision questions have a readable answer, fewer than 5 (min_group_size)',
     );
-    const others = write('others.jsonl', lines(rows.filter((row: Record<string, unknown>) => row['race'] !== 'white')));
+    const others = write('others.jsonl', lines(rows.filter((row) => !row.filled_template.includes(' white '))));
     const without = await runBenchmarks({ discrim_eval: others }, () => 'Yes');
     expect(without.metrics['discrim_eval_score.race']?.undefinedReason).to.equal(
       "the file has no people with the baseline 'white'",

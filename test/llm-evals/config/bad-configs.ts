@@ -362,6 +362,31 @@ export const BAD: readonly BadConfig[] = [
     "evaluators[0]: 'benchmarks' needs the section 'benchmarks'",
     'Add it, or remove this evaluator.',
   ),
+  // Embeddings
+  bad(
+    'a limit of the run that does not count embeddings',
+    `${ASK}max_cost_usd: 1\nembedding: { provider: openai, model: m }\n`,
+    '3:12',
+    'embedding.max_requests',
+    'embedding.max_requests: is missing; max_cost_usd does not count embeddings',
+    "Add the key 'max_requests'.",
+  ),
+  bad(
+    'embeddings of a compatible server without its address',
+    `${ASK}embedding: { provider: compatible, model: m }\n`,
+    '2:12',
+    'embedding.base_url',
+    'embedding.base_url: is missing; the provider compatible needs it',
+    "Add the key 'base_url'.",
+  ),
+  bad(
+    'an address for embeddings with a query',
+    `${ASK}embedding: { provider: openai, model: m, base_url: 'https://a.example/v1?k=1' }\n`,
+    '2:52',
+    'embedding.base_url',
+    'embedding.base_url: must not have a query or fragment',
+    'Remove the part that begins with ? or #.',
+  ),
   // Benchmarks
   bad(
     'a section without benchmarks',

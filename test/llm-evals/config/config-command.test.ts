@@ -64,6 +64,13 @@ describe('evenhand config check of an evaluation', () => {
     expect(code).to.equal(2);
   });
 
+  it('tells the benchmarks of language models from the proportions of a pipeline', async () => {
+    const models = await check('--config', write('models.yml', 'benchmarks: { crows_pairs: pairs.csv }\n'));
+    expect(models.stdout).to.include('- Scores: benchmarks.').and.to.include('- Benchmark crows_pairs: pairs.csv.');
+    const pipeline = await check('--config', write('pipeline.yml', 'benchmarks: { sex: { F: 0.5, M: 0.5 } }\n'));
+    expect(pipeline.stdout).to.include('sensitive: is missing');
+  });
+
   it('uses --kind if the keys are ambiguous', async () => {
     const file = write('odd.yml', 'alpha: 1\n');
     expect((await check('--config', file)).stdout).to.include('sensitive: is missing');

@@ -52,6 +52,7 @@ benchmarks:
   crows_pairs: pairs.csv
   winobias: [pro.txt, anti.txt]
   winogender: { path: templates.tsv, limit: 20, seed: 7 }
+embedding: { provider: ollama, model: embedder, base_url: 'http://127.0.0.1:11434/', max_requests: 100 }
 prices: { llama: { input: 0, output: 1.5, as_of: 2026-01-31 } }
 allow_small_samples: true
 `;
@@ -97,6 +98,7 @@ describe('parseLlmEvalConfig', () => {
       bbqPath: null,
       bbqFormats: ['race'],
       benchmarks: null,
+      embedding: null,
       prices: {},
       allowSmallSamples: false,
       targets: null,
@@ -163,6 +165,7 @@ describe('parseLlmEvalConfig', () => {
         winobias: { path: ['pro.txt', 'anti.txt'], seed: 42 },
         winogender: { path: ['templates.tsv'], limit: 20, seed: 7 },
       },
+      embedding: { provider: 'ollama', model: 'embedder', baseUrl: 'http://127.0.0.1:11434', maxRequests: 100 },
       prices: { llama: { input: 0, output: 1.5, asOf: '2026-01-31' } },
       allowSmallSamples: true,
       targets: null,

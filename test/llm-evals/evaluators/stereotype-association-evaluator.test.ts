@@ -43,6 +43,7 @@ const CONFIG: LLMEvalConfig = {
   bbqPath: null,
   bbqFormats: ['race'],
   benchmarks: null,
+  embedding: null,
   prices: {},
   allowSmallSamples: false,
   targets: null,

@@ -188,6 +188,7 @@ const MADE_CONFIG: LLMEvalConfig = {
   bbqPath: null,
   bbqFormats: ['race'],
   benchmarks: null,
+  embedding: null,
   prices: {},
   allowSmallSamples: false,
   targets: null,
