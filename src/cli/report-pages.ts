@@ -38,15 +38,12 @@ async function pageOfJson(file: string): Promise<string | undefined> {
     import('../document/document-to-html.ts'),
     import('../llm-evals/report/llm-eval-from-json.ts'),
   ]);
-  const json = parsed(tryDecodeUtf8(await readFile(file)) ?? '');
-  return isLlmEvalJson(json) ? documentToHtml(llmEvalDocumentFromJson(json)) : undefined;
-}
-
-function parsed(text: string): unknown {
+  let json: unknown;
   try {
-    return JSON.parse(text) as unknown;
+    json = JSON.parse(tryDecodeUtf8(await readFile(file)) ?? '');
   } catch {
     // Data can be JSON lines.
     return undefined;
   }
+  return isLlmEvalJson(json) ? documentToHtml(llmEvalDocumentFromJson(json)) : undefined;
 }

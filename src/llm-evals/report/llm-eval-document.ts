@@ -19,7 +19,7 @@ import { exclusionBlocks } from './exclusion-section.ts';
 import { ALPHA, findingOf, testedP } from './finding.ts';
 import { judgeBlocks } from './judge-section.ts';
 import { findingBlocks } from './metric-tables.ts';
-import { answeredBy, type LlmEvalVerdict, metricTitle, tableOf } from './report-words.ts';
+import { answeredBy, type LlmEvalVerdict, methodsText, metricTitle, tableOf } from './report-words.ts';
 import { counted, formatCount } from '../../internal/format.ts';
 import { costText, spendingBlocks, STOP_WORDS } from './spending-section.ts';
 
@@ -394,15 +394,13 @@ function madeOf(result: LlmEvalResult): [name: string, value: string][] {
   const { dryRun, seed, metrics } = result;
   const { model, provider } = answeredBy(result);
   const all = Object.values(metrics);
-  const named = (texts: readonly (string | null)[]): string =>
-    [...new Set(texts.filter((text) => text !== null))].join('; ') || 'none';
   return [
     ['evenhand', VERSION],
     ['Model', `${provider}, ${model}`],
     ['Seed', String(seed)],
     ['Digest of the plan', dryRun.planDigest],
-    ['Interval method', named(all.map(({ ciMethod }) => ciMethod))],
-    ['p-value method', named(all.map(({ pValueMethod }) => pValueMethod))],
-    ['Adjustment', named(all.map(({ adjustment }) => adjustment))],
+    ['Interval method', methodsText(all.map(({ ciMethod }) => ciMethod))],
+    ['p-value method', methodsText(all.map(({ pValueMethod }) => pValueMethod))],
+    ['Adjustment', methodsText(all.map(({ adjustment }) => adjustment))],
   ];
 }

@@ -1,4 +1,9 @@
-import type { ReportBlock, ReportDocument, ReportSection } from '../../document/report-document.ts';
+import {
+  noteBlocks,
+  type ReportBlock,
+  type ReportDocument,
+  type ReportSection,
+} from '../../document/report-document.ts';
 import { labelText } from '../../document/report-text.ts';
 import { toCamelCase } from '../../internal/arguments.ts';
 import { isMapping } from '../../internal/values.ts';
@@ -15,7 +20,7 @@ import { dimensionPictures, dimensionSections } from './dimension-sections.ts';
 import { verdictOf } from './llm-eval-document.ts';
 import type { LlmEvalJson, LlmTargetsJson } from './llm-eval-to-json.ts';
 import { findingBlocks } from './metric-tables.ts';
-import { differenceCharts, differenceSentences, differenceTable, matrixBlocks, warningNote } from './targets-matrix.ts';
+import { differenceCharts, differenceSentences, differenceTable, matrixBlocks } from './targets-matrix.ts';
 
 /** Returns whether a value is the JSON of an evaluation (`--report-json`). */
 export function isLlmEvalJson(value: unknown): value is LlmEvalJson | LlmTargetsJson {
@@ -51,7 +56,11 @@ function metricSections({ metrics: given, warnings }: Pick<LlmEvalJson, 'metrics
   return [
     {
       title: 'Findings',
-      blocks: [...findingBlocks(metrics), ...dimensionPictures(metrics, undefined), ...warningNote(warnings)],
+      blocks: [
+        ...findingBlocks(metrics),
+        ...dimensionPictures(metrics, undefined),
+        ...noteBlocks('Warnings', warnings),
+      ],
     },
     ...dimensionSections(metrics, undefined),
   ];
@@ -74,7 +83,7 @@ function comparisonSections(json: LlmTargetsJson): ReportSection[] {
       blocks: [
         { kind: 'list', items: differenceSentences(result) },
         ...differenceCharts(result),
-        ...warningNote(json.warnings),
+        ...noteBlocks('Warnings', json.warnings),
       ],
     },
     { title: 'Metrics by target', blocks: matrixBlocks(result) },

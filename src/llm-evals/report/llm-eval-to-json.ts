@@ -54,7 +54,7 @@ function judgeToJson({ judge }: LlmEvalResult): JudgeJson | null {
 }
 
 /** The wire format of one target: an evaluation without a gate, with the model that answered. */
-export interface TargetJson extends Omit<LlmEvalJson, 'passed' | 'threshold' | 'verdicts' | 'seed'> {
+interface TargetJson extends Omit<LlmEvalJson, 'passed' | 'threshold' | 'verdicts' | 'seed'> {
   readonly provider: string;
   readonly model: string;
 }

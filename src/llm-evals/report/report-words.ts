@@ -136,6 +136,11 @@ export function metricPairTitle(metric: LlmMetricResult): string {
   return `${metricTitle(metric)}${pairSuffix(metric)}`;
 }
 
+/** Lists different texts once, such as the methods of several metrics. */
+export function methodsText(texts: readonly (string | null)[]): string {
+  return [...new Set(texts.filter((text) => text !== null))].join('; ') || 'none';
+}
+
 /** Explains the sign of values. Returns an empty list if no metric has pairs. */
 export function signSentences(metrics: readonly LlmMetricResult[]): string[] {
   return metrics.some(({ pairs }) => pairs.length > 0) ? [SIGN_WORDS] : [];

@@ -1,5 +1,5 @@
 import type { ReportBlock, ReportDocument, ReportSection, ReportVerdict } from '../../document/report-document.ts';
-import { numberColumn } from '../../document/report-document.ts';
+import { noteBlocks, numberColumn } from '../../document/report-document.ts';
 import { cutItems, labelText, listed, SHOWN_LETTERS } from '../../document/report-text.ts';
 import { counted, formatCount } from '../../internal/format.ts';
 import { VERSION } from '../../internal/version.ts';
@@ -10,7 +10,7 @@ import type { LlmTargetsResult } from '../run/llm-targets-result.ts';
 import { jaccardSimilarity } from '../text/similarity/jaccard-similarity.ts';
 import { findingOf } from './finding.ts';
 import { evaluationSections, markedDifference, METHOD_LIMITS, verdictOf } from './llm-eval-document.ts';
-import { answeredBy, type LlmEvalVerdict, metricTitle, tableOf } from './report-words.ts';
+import { answeredBy, type LlmEvalVerdict, methodsText, metricTitle, tableOf } from './report-words.ts';
 import { costText, STOP_WORDS } from './spending-section.ts';
 import {
   comparedMetrics,
@@ -19,7 +19,6 @@ import {
   differenceTable,
   matrixBlocks,
   targetsTitle,
-  warningNote,
 } from './targets-matrix.ts';
 
 /** The number of prompts whose answers of two targets are shown next to each other. */
@@ -51,7 +50,7 @@ export function targetsDocument(result: LlmTargetsResult, verdict: LlmEvalVerdic
         blocks: [
           { kind: 'list', items: cutItems(differenceSentences(result)) },
           ...differenceCharts(result),
-          ...warningNote(result.warnings),
+          ...noteBlocks('Warnings', result.warnings),
         ],
       },
       { title: 'Metrics by target', blocks: matrixBlocks(result) },
@@ -182,8 +181,6 @@ function targetBlocks(result: LlmTargetsResult): ReportBlock[] {
 
 function madeOf({ targets, differences, seed }: LlmTargetsResult): [name: string, value: string][] {
   const all = Object.values(differences);
-  const named = (texts: readonly (string | null)[]): string =>
-    [...new Set(texts.filter((text) => text !== null))].join('; ') || 'none';
   return [
     ['evenhand', VERSION],
     ['Seed', String(seed)],
@@ -191,8 +188,8 @@ function madeOf({ targets, differences, seed }: LlmTargetsResult): [name: string
       `Digest of the plan (${name})`,
       dryRun.planDigest,
     ]),
-    ['Interval method', named(all.map(({ ciMethod }) => ciMethod))],
-    ['p-value method', named(all.map(({ pValueMethod }) => pValueMethod))],
-    ['Adjustment', named(all.map(({ adjustment }) => adjustment))],
+    ['Interval method', methodsText(all.map(({ ciMethod }) => ciMethod))],
+    ['p-value method', methodsText(all.map(({ pValueMethod }) => pValueMethod))],
+    ['Adjustment', methodsText(all.map(({ adjustment }) => adjustment))],
   ];
 }

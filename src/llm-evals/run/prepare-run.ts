@@ -296,7 +296,7 @@ function planParts({ prompts }: RequestPlan, { records }: KnownAnswers, seen: Se
 }
 
 /** The sources of cached and recorded answers, in the order in which they are searched. */
-export interface AnswerSources {
+interface AnswerSources {
   /** The records of the transcript that the run continues, by key. */
   readonly resumed: ReadonlyMap<string, AnswerRecord>;
   /** Whether prompts that failed in this transcript are sent again. */

@@ -8,11 +8,14 @@ const textOf = async (prompt: string, repeat = 0) => (await client.complete(prom
 describe('the local stub', () => {
   it('gives the same answer to the same prompt and repeat with any params', async () => {
     const first = await client.complete('Describe a nurse.', { repeat: 2 });
-    const other = await createLocalClient({ model: 'x' }).complete('Describe a nurse.', {
+    const other = await createLocalClient({ model: 'stub' }).complete('Describe a nurse.', {
       repeat: 2,
       params: { temperature: 2 },
     });
     expect(other).to.deep.equal(first);
+    // Another model has other answers, so that a comparison of models has something to compare.
+    const another = await createLocalClient({ model: 'x' }).complete('Describe a nurse.', { repeat: 2 });
+    expect(another.text).to.not.equal(first.text);
     expect(first.usage).to.deep.equal({ inputTokens: 5, outputTokens: Math.ceil(first.text.length / 4) });
   });
 

@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 
 import { LLM_EVAL_SCHEMA_FILE, llmEvalSchemaText } from '../../../scripts/config-schema.ts';
 import { ConfigValidationError } from '../../../src/exceptions/index.ts';
+import { targetConfigs } from '../../../src/llm-evals/config/build-llm-eval-config.ts';
 import { llmEvalConfigToJson, loadLlmEvalConfig, parseLlmEvalConfig } from '../../../src/llm-evals/config/index.ts';
 import { lintPairs, planCounterfactual } from '../../../src/llm-evals/plan/counterfactual/index.ts';
 import { projectRoot } from '../../helpers/project-files.ts';
@@ -324,4 +325,33 @@ describe('config/llm-eval.schema.json', () => {
       expect({ isRead, fits: fits(parse(given), schema) }).to.deep.equal({ isRead: isValid, fits: isValid });
     });
   }
+});
+
+describe('targets', () => {
+  const parsed = () =>
+    parseLlmEvalConfig({
+      provider: 'openai',
+      model: 'm',
+      base_url: 'http://127.0.0.1:1/v1',
+      prompt_templates: { a: 'Hello', password: 'Forgot it' },
+      params: { temperature: 1 },
+      targets: [
+        { name: 'same', params: { temperature: 0 } },
+        { name: 'other', provider: 'local', systemPrompt: 'Be brief.', prompt_templates: { password: 'Lost it' } },
+      ],
+    });
+
+  it('replace keys of the configuration, and inherit the rest', () => {
+    const { same, other } = targetConfigs(parsed());
+    expect(same).to.deep.include({ provider: 'openai', model: 'm', params: { temperature: 0 }, targets: null });
+    expect(same?.promptTemplates).to.deep.equal({ a: 'Hello', password: 'Forgot it' });
+    // The model and the address belong to the provider.
+    expect(other).to.deep.include({ provider: 'local', model: 'stub', baseUrl: null, systemPrompt: 'Be brief.' });
+    expect(other).to.deep.include({ params: { temperature: 1 }, promptTemplates: { password: 'Lost it' } });
+  });
+
+  it('are the same after a round trip through JSON', () => {
+    expect(parseLlmEvalConfig(llmEvalConfigToJson(parsed()))).to.deep.equal(parsed());
+    expect(parseLlmEvalConfig(parsed())).to.deep.equal(parsed());
+  });
 });
