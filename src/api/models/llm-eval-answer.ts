@@ -159,6 +159,7 @@ const unread = z.strictObject({
   count,
   examples: z.array(z.string()),
 });
+
 const collected = z
   .strictObject({
     source: z.string(),
@@ -170,6 +171,15 @@ const collected = z
   .nullable()
   .describe('The collected answers that were scored; null if a model was asked.');
 
+const stopped = z.enum(['requests', 'tokens', 'cost', 'minutes', 'cancelled']).nullable();
+
+/** The fields about how the answers were read. */
+const READ_FIELDS = {
+  judge: judge.nullable().describe('The biases, the agreement and the spending of the judge; null without a judge.'),
+  unread: z.array(unread).describe('Answers from which a declared outcome could not be read, by reason.'),
+  collected,
+} as const;
+
 /** The answer of `POST /llm-eval` if answers were scored. */
 export const llmEvaluationSchema = model('LlmEvaluation', 'How the answers differ, compared with sampling noise.', {
   ...RUN_FIELDS,
@@ -180,15 +190,11 @@ export const llmEvaluationSchema = model('LlmEvaluation', 'How the answers diffe
   dry_run: dryRunSchema,
   planned,
   actual,
-  stopped: z.enum(['requests', 'tokens', 'cost', 'minutes', 'cancelled']).nullable(),
-  judge: judge.nullable().describe('The biases, the agreement and the spending of the judge; null without a judge.'),
-  unread: z.array(unread).describe('Answers from which a declared outcome could not be read, by reason.'),
-  collected,
+  stopped,
+  ...READ_FIELDS,
   warnings: notes,
   seed: z.number().int(),
 });
-
-const stopped = z.enum(['requests', 'tokens', 'cost', 'minutes', 'cancelled']).nullable();
 
 /** The answer of `POST /llm-eval` if several targets were compared. */
 export const llmComparisonSchema = model('LlmComparison', 'How several models or prompts differ.', {
@@ -206,6 +212,7 @@ export const llmComparisonSchema = model('LlmComparison', 'How several models or
         planned,
         actual,
         stopped,
+        ...READ_FIELDS,
         warnings: notes,
       }),
     )
