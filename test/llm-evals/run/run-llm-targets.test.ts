@@ -332,9 +332,9 @@ describe('runLlmTargets', () => {
       // The size of the gap grew. A gap that became smaller passes whatever its difference.
       expect(judged('length_gap_size[new-old]', 0).passed).to.equal(false);
       expect(() => judged('length_gap[old-new]', 1)).to.throw(ValueError, /length_gap\[old-new\]/);
-      expect(() => { assertLlmFairness(result, 10, { metric: 'length_gap.gender[new-old]' }); }).to.throw(
-        'FAIL: length_gap.gender[new-old] 15.8000 > 10.',
-      );
+      expect(() => {
+        assertLlmFairness(result, 10, { metric: 'length_gap.gender[new-old]' });
+      }).to.throw('FAIL: length_gap.gender[new-old] 15.8000 > 10.');
       const reversed = configOf({ targets: [...(configOf().targets ?? [])].reverse() });
       const better = await runLlmTargets(reversed, { clients: clients() });
       assertLlmFairness(better, 0, { metric: 'length_gap_size.gender[old-new]' });
