@@ -36,7 +36,7 @@ export interface LlmEvalJson {
 }
 
 /** The wire format of a judge's report. */
-export interface JudgeJson extends SnakeFields<Omit<JudgeReport, 'neutralized' | 'agreement'>> {
+interface JudgeJson extends SnakeFields<Omit<JudgeReport, 'neutralized' | 'agreement'>> {
   readonly neutralized: SnakeFields<NeutralizedCounts> | null;
   readonly agreement: Readonly<Record<string, SnakeFields<JudgeAgreement>>>;
   readonly actual: SnakeFields<ActualSpending>;

@@ -288,7 +288,8 @@ function divergenceAmongNames(
     const [a, b] = [pair.first.length, pair.second.length];
     return { first: a, second: b, distances: distancesOf([...pair.first, ...pair.second], distance) };
   });
-  if (units.some(({ distances }) => Array.from(distances).some(Number.isNaN))) return { n, undefinedReason: NO_QUESTION };
+  if (units.some(({ distances }) => Array.from(distances).some(Number.isNaN)))
+    return { n, undefinedReason: NO_QUESTION };
   const tested = excessDivergence(units, { seed: settings.seed, samples: PERMUTATIONS });
   const value = tested.excess;
   const without = units.map((unit) => (unit.first > 2 ? withoutEach(unit) : []));

@@ -10,14 +10,14 @@ import { type LlmServer, startLlmServer } from '../../helpers/llm-server.ts';
 const PLANTED_RUNS = 40;
 const NULL_RUNS = 200;
 const ALPHA = 0.05;
-const NAMES = 30;
+const NAMES = 20;
 
 const letters = (index: number): string => 'abcdefghijklmnopqrstuvwxyz'[index % 26] ?? '';
 const names = (prefix: string): string[] =>
   Array.from({ length: NAMES }, (_, index) => `${prefix}${letters(index)}${letters(Math.floor(index / 26))}`);
 const FEMALE = new Set(names('Fay'));
 
-/** A hiring assistant behind an API. It is asked about 30 pairs of names in 2 jobs. */
+/** A hiring assistant behind an API. It is asked about 20 pairs of names in 2 jobs. */
 function hiringConfig(baseUrl: string): LLMEvalConfig {
   return parseLlmEvalConfig({
     provider: 'compatible',
