@@ -1,4 +1,4 @@
-// Compiles src to dist, bundles the parts of ECharts and stdlib that are used (so that users do not install the whole
+// Compiles src to dist without comments, bundles the parts of ECharts and stdlib that are used (so that users do not install the whole
 // packages) and the command line (so that a command starts faster), and copies the files that the compiled code reads:
 // the charts' fonts, sample data, and the files of the service's pages. `dist/THIRD-PARTY.txt` has the licences of all
 // that is bundled or copied.
@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
 
 import { writeClientTypes } from './client-types.mjs';
 
@@ -23,6 +23,24 @@ removeOrphans();
 execFileSync(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', path.join(root, 'tsconfig.json')], {
   stdio: 'inherit',
 });
+
+await removeComments();
+
+/**
+ * Removes the comments of the compiled JavaScript, which are a sixth of its size on disk. Editors show the docstrings of
+ * the declaration files.
+ */
+async function removeComments() {
+  const dist = path.join(root, 'dist');
+  const files = readdirSync(dist, { recursive: true }).filter(
+    (file) => file.endsWith('.js') && !/^(?:cli|vendor|workbench)[\\/]/.test(file),
+  );
+  for (const file of files.map((name) => path.join(dist, name))) {
+    const options = { loader: 'js', target: 'es2022', charset: 'utf8', legalComments: 'inline' };
+    const { code } = await transform(readFileSync(file, 'utf8'), options);
+    writeFileSync(file, code);
+  }
+}
 
 /** Replaces a file by a compressed one; `readCompressed` reads it. */
 function pack(file) {
