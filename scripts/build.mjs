@@ -1,7 +1,7 @@
-// Compiles src to dist without comments, bundles the parts of ECharts and stdlib that are used (so that users do not install the whole
-// packages) and the command line (so that a command starts faster), and copies the files that the compiled code reads:
-// the charts' fonts, sample data, and the files of the service's pages. `dist/THIRD-PARTY.txt` has the licences of all
-// that is bundled or copied.
+// Compiles src to dist without comments, bundles the parts of ECharts and stdlib that are used (so that users do not
+// install the whole packages) and the command line (so that a command starts faster), and copies the files that the
+// compiled code reads: the charts' fonts, sample data, and the files of the service's pages. `dist/THIRD-PARTY.txt` has
+// the licences of all that is bundled or copied.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
