@@ -10,6 +10,7 @@ export const llmEvalRequestSchema = z
     config: z.string().min(1),
     dryRun: z.boolean().default(false),
     live: z.boolean().default(false),
+    allowCode: z.boolean().default(false),
     resume: z.boolean().default(false),
     retryErrors: z.boolean().default(false),
     allowSmallSamples: z.boolean().optional(),

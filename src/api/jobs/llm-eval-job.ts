@@ -3,6 +3,7 @@ import path from 'node:path';
 
 import { CacheMissError, DataValidationError } from '../../exceptions/index.ts';
 import { judgeLlmEval } from '../../integration/llm-eval-gate.ts';
+import { isApiProvider, localAddress, variablesOf } from '../../llm-evals/client/access.ts';
 import { parseLlmEvalConfig } from '../../llm-evals/config/index.ts';
 import { dryRunToJson } from '../../llm-evals/dry-run/dry-run-json.ts';
 import { llmEvalToHtml, llmEvalToJson, llmEvalToMarkdown } from '../../llm-evals/report/index.ts';
@@ -12,7 +13,7 @@ import { runLlmEval } from '../../llm-evals/run/run-llm-eval.ts';
 import type { RunLlmEvalOptions } from '../../llm-evals/run/run-options.ts';
 import { plannedMetrics } from '../../llm-evals/run/score-run.ts';
 import { type LlmEvalBody, parseLlmEvalBody } from '../../schemas/llm-eval-body.ts';
-import { LLM_EVAL_FIELDS, type LLMEvalConfig, type LLMProvider } from '../../schemas/llm-eval/llm-eval-document.ts';
+import { LLM_EVAL_FIELDS, type LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { parseJson } from '../problem/parse-json.ts';
 import { fieldProblem, type ServiceProblem } from '../problem/service-problem.ts';
 import type { JobContext, JobOutcome, LlmEvalJob } from './job.ts';
@@ -28,22 +29,16 @@ export interface LlmPaths {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The environment variables that an operator uses to set the address of a provider. */
-const ADDRESS_VARIABLES: Readonly<Partial<Record<LLMProvider, string>>> = {
-  openai: 'OPENAI_BASE_URL',
-  anthropic: 'ANTHROPIC_BASE_URL',
-  compatible: 'EVENHAND_LLM_BASE_URL',
-};
-
 const DEFAULT_CACHE = LLM_EVAL_FIELDS.cache_dir.parse(undefined);
 
 /**
  * Restricts a configuration from a client. The files of the configuration must be in the service's folder for language
- * models. The address of its provider must be the default address or the address that the operator set.
- * @throws {ServiceProblem} 403 for a file or an address that is not allowed, 422 for a file that does not exist
+ * models. The address of its provider must be the default address or the address that the operator set. The providers `http` and
+ * `command` are not allowed.
+ * @throws {ServiceProblem} 403 for a file, an address or a provider that is not allowed, 422 for a file that does not exist
  */
 export async function confineLlmConfig(config: LLMEvalConfig, paths: LlmPaths): Promise<LLMEvalConfig> {
-  assertAddress(config, paths.env);
+  assertTarget(config, paths.env);
   const { llmFolder } = paths;
   const fileInside = async (field: string, given: string | null): Promise<string | null> => {
     if (given === null) return null;
@@ -105,12 +100,28 @@ async function realPath(target: string): Promise<string> {
   }
 }
 
-/** Throws if a configuration would make the service send requests to a host that the client chose. */
-function assertAddress({ provider, baseUrl }: LLMEvalConfig, env: LlmPaths['env']): void {
-  const variable = ADDRESS_VARIABLES[provider];
-  if (baseUrl === null || variable === undefined) return;
+/**
+ * Throws if a configuration would make the service send requests to a host that the client chose, or run a program. A
+ * server without a key on the service's own machine or network is used only if the operator named it.
+ */
+function assertTarget({ provider, baseUrl }: LLMEvalConfig, env: LlmPaths['env']): void {
+  if (provider === 'command') {
+    throw refused('provider', 'This service never runs the program of a configuration.', 'Use another provider.');
+  }
+  if (provider === 'http') {
+    const detail = 'This service sends no requests to an address that a configuration chooses.';
+    throw refused('provider', detail, "Use another provider, or the command 'evenhand llm-eval' on your own machine.");
+  }
+  if (!isApiProvider(provider)) return;
+  const [, variable] = variablesOf(provider);
+  const address = baseUrl ?? localAddress(provider);
+  if (address === null) return;
   const named = env[variable]?.trim() ?? '';
-  if (URL.canParse(named) && URL.canParse(baseUrl) && new URL(named).origin === new URL(baseUrl).origin) return;
+  if (URL.canParse(named) && URL.canParse(address) && new URL(named).origin === new URL(address).origin) return;
+  if (baseUrl === null) {
+    const detail = `This service does not call the provider ${provider}, because its operator has not set up a server.`;
+    throw refused('provider', detail, `Ask the operator of the service to set ${variable}=${address}.`);
+  }
   throw refused(
     'base_url',
     `This service calls the provider ${provider} only at its default address.`,

@@ -33,6 +33,7 @@ export function llmEvalCommand(): Command {
 --config <path>  YAML file with the model, the prompts and the metrics, or llm-eval for the example that comes with evenhand
 --dry-run  show what would be sent and what it may cost; send nothing
 --live  allow requests to the provider (or set EVENHAND_LLM_ALLOW_LIVE=1)
+--allow-code  allow code that the configuration names to run on this machine, such as the program of the provider command
 --max-cost <usd>  maximum cost in US dollars; the run stops before it exceeds this cost (default: the limit in the configuration)
 --transcripts-out <path>  append every answer to this NDJSON file as it arrives
 --resume  reuse the answers that are already in --transcripts-out
@@ -127,7 +128,7 @@ async function assertPaths(options: LlmEvalOptions, request: LlmEvalRequest, con
 /** Throws if the cache cannot be written. Without a transcript, only the cache stores the paid answers. */
 async function assertCacheWritable(config: LLMEvalConfig, request: LlmEvalRequest): Promise<void> {
   const { liveAccess } = await import('../../llm-evals/client/access.ts');
-  if (!liveAccess(config, { live: request.live }).isAllowed) return;
+  if (!liveAccess(config, { live: request.live, allowCode: request.allowCode }).isAllowed) return;
   await (await cacheOf(config, request))?.assertWritable();
 }
 
@@ -156,6 +157,7 @@ async function printDryRun(config: LLMEvalConfig, request: LlmEvalRequest, optio
     maxCostUsd: maxCost,
     minGroupSize: request.minGroupSize,
     allowSmallSamples: request.allowSmallSamples,
+    allowCode: request.allowCode,
   });
   await printResult(options, { json: () => dryRunToJson(estimate), text: () => dryRunDocument(estimate) });
   if (request.threshold !== undefined) remark('A dry run computes no metrics, so --threshold has no effect.', options);
@@ -210,6 +212,7 @@ async function run(
     ciSamples: request.ciSamples,
     seed: request.randomState,
     live: request.live,
+    allowCode: request.allowCode,
     resume: request.resume,
     retryErrors: request.retryErrors,
     transcriptsOut: request.transcriptsOut,
@@ -268,11 +271,11 @@ interface CutShort {
 /** Returns a message that says where the answers are stored and how to get the remaining answers. */
 function resumeSentence(
   { cacheDir }: LLMEvalConfig,
-  { transcriptsOut, config, live }: LlmEvalRequest,
+  { transcriptsOut, config, live, allowCode }: LlmEvalRequest,
   { result, cache }: CutShort,
 ): string {
   if (transcriptsOut !== undefined) {
-    const command = `evenhand llm-eval --config ${config}${live ? ' --live' : ''} --transcripts-out ${transcriptsOut} --resume`;
+    const command = `evenhand llm-eval --config ${config}${live ? ' --live' : ''}${allowCode ? ' --allow-code' : ''} --transcripts-out ${transcriptsOut} --resume`;
     const kept = hasAnswers(result, transcriptsOut) ? `The answers so far are kept in ${transcriptsOut}` : NO_ANSWERS;
     return `${kept}. Resume with: ${command}`;
   }

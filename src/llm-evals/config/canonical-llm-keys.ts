@@ -1,7 +1,7 @@
 import type { ConfigDialect } from '../../io/config-text/config-problem.ts';
 import { isMapping } from '../../internal/values.ts';
 import { renameEach, renameKeys, type Renaming } from '../../io/config-text/rename-keys.ts';
-import { COUNTERFACTUAL_KEYS, LLM_EVAL_FIELDS, PRICE_KEYS } from '../../schemas/llm-eval/llm-eval-document.ts';
+import { COUNTERFACTUAL_KEYS, HTTP_KEYS, LLM_EVAL_FIELDS, PRICE_KEYS } from '../../schemas/llm-eval/llm-eval-document.ts';
 
 /** The aliases and wording for configurations of language model evaluations. */
 export const LLM_EVAL_DIALECT: ConfigDialect = {
@@ -28,18 +28,32 @@ export function canonicalLlmDocument(value: unknown, renaming: Renaming): unknow
       (section: unknown, path: readonly (string | number)[]) =>
         renameKeys(section, path, COUNTERFACTUAL_KEYS, none, renaming),
     ],
+    [
+      'http',
+      (section: unknown, path: readonly (string | number)[]) =>
+        renameKeys(section, path, HTTP_KEYS, none, renaming),
+    ],
     ['prices', prices],
   ]);
   return renameKeys(value, [], Object.keys(LLM_EVAL_FIELDS), inner, renaming);
 }
 
-/** Removes the empty values that a parsed configuration contains: null and empty lists of templates. */
+/** Removes the empty values that a parsed configuration contains: null, and empty lists of templates. */
 export function withoutNothing(value: unknown): unknown {
   if (!isMapping(value)) return value;
   const given = Object.entries(value).filter(([, field]) => field !== null);
   return Object.fromEntries(
-    given.map(([key, field]) => [key, key === 'counterfactual' ? withTemplates(field) : field]),
+    given.map(([key, field]) => {
+      if (key === 'counterfactual') return [key, withTemplates(field)];
+      return [key, key === 'http' ? withPaths(field) : field];
+    }),
   );
+}
+
+/** Removes the paths of the section `http` that are null. The body may be null. */
+function withPaths(section: unknown): unknown {
+  if (!isMapping(section)) return section;
+  return Object.fromEntries(Object.entries(section).filter(([key, value]) => value !== null || key === 'body'));
 }
 
 function withTemplates(section: unknown): unknown {

@@ -16,16 +16,23 @@ import { describePairs, planCounterfactual } from '../plan/counterfactual/index.
  * ```
  */
 export function llmEvalConfigToJson(config: LLMEvalConfig): Record<string, unknown> {
-  const { counterfactual, prices } = config;
+  const { counterfactual, prices, http } = config;
   const record = {
     ...config,
     counterfactual: counterfactual && counterfactualToJson(counterfactual),
+    http: http && httpToJson(http),
     prices: Object.fromEntries(Object.entries(prices).map(([model, price]) => [model, snakeFields(price)])),
   };
   const given = Object.entries(record).filter(([, value]) => value !== null);
   return Object.fromEntries(
     given.map(([name, value]) => [name === 'timeoutMillis' ? 'timeout_ms' : toSnakeCase(name), value]),
   );
+}
+
+/** The headers and the body keep their keys. */
+function httpToJson({ headers, body, ...section }: NonNullable<LLMEvalConfig['http']>): Record<string, unknown> {
+  const given = Object.entries(section).filter(([, value]) => value !== null);
+  return { ...Object.fromEntries(given.map(([name, value]) => [toSnakeCase(name), value])), headers, body };
 }
 
 function counterfactualToJson(section: NonNullable<LLMEvalConfig['counterfactual']>): Record<string, unknown> {
@@ -42,13 +49,19 @@ export function describeLlmEvalConfig(config: LLMEvalConfig): string[] {
   const plan = planCounterfactual(config);
   const distinct = new Set(plan.map(({ prompt }) => prompt)).size;
   return [
-    `Model: ${config.model} (${config.provider})${config.baseUrl === null ? '' : ` at ${config.baseUrl}`}.`,
+    `Model: ${config.model} (${config.provider})${addressWords(config)}.`,
     `Scores: ${config.evaluators.join(', ')}.`,
     ...describePairs(plan).map((line) => `Compares: ${line}.`),
     `Prompts of templates: ${String(distinct)}, each asked ${config.repeats === 1 ? 'once, so that there is no noise floor' : `${String(config.repeats)} times`}.`,
     ...(config.bbqPath === null ? [] : [`BBQ: ${config.bbqPath} as ${config.bbqFormats.join(', ')}.`]),
     `Limits: ${limitsOf(config)}.`,
   ].map(escapeControls);
+}
+
+function addressWords({ baseUrl, http, command }: LLMEvalConfig): string {
+  if (command !== null) return `, the program ${command.join(' ')}`;
+  const address = http?.url ?? baseUrl;
+  return address === null ? '' : ` at ${address}`;
 }
 
 function limitsOf(config: LLMEvalConfig): string {

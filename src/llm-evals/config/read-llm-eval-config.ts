@@ -14,8 +14,9 @@ import { readFields } from '../../io/config-text/read-fields.ts';
 import type { TextPosition, YamlPositions } from '../../io/read-yaml.ts';
 import { LLM_EVAL_FIELDS, type LLMEvalConfig, type LLMEvalDocument } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { NAME } from '../plan/counterfactual/parse-template.ts';
-import { buildLlmEvalConfig, DEFAULT_MODELS, hasMaterial } from './build-llm-eval-config.ts';
+import { buildLlmEvalConfig, defaultModel, hasMaterial } from './build-llm-eval-config.ts';
 import { canonicalLlmDocument, LLM_EVAL_DIALECT, PARSED_NAMES } from './canonical-llm-keys.ts';
+import { checkTargets } from './check-targets.ts';
 import { checkTemplates, checkUse } from './check-templates.ts';
 import { concealedPath, findSecrets } from './find-secrets.ts';
 
@@ -148,7 +149,10 @@ const TAKEN: Readonly<Record<string, string>> = {
   messages: 'Write prompts as prompt_templates.',
   prompt: 'Write prompts as prompt_templates.',
   input: 'Write prompts as prompt_templates.',
+  contents: 'Write prompts as prompt_templates.',
   system: 'Write it as system_prompt.',
+  instructions: 'Write it as system_prompt.',
+  systemInstruction: 'Write it as system_prompt.',
   stream: 'Remove it: answers are not streamed.',
   n: 'Write it as repeats: each answer is a request.',
 };
@@ -196,6 +200,7 @@ function checkAcross(fields: Fields, document: Mapping): PathProblem[] {
   const section = checkCounterfactual(fields.counterfactual);
   return [
     ...checkProvider(fields),
+    ...checkTargets(fields),
     ...checkParams(fields.params),
     ...checkRepeated(fields.evaluators, 'evaluators'),
     ...checkRepeated(fields.bbq_formats, 'bbq_formats'),
@@ -235,7 +240,7 @@ function checkNeeds(provider: NonNullable<Fields['provider']>, fields: Fields): 
   const advice = 'Set provider: replay, or remove it.';
   const isPathUseless = provider !== 'replay' && fields.replay_path !== undefined;
   return [
-    ...(fields.model === undefined && DEFAULT_MODELS[provider] === undefined ? [missing('model')] : []),
+    ...(fields.model === undefined && defaultModel(fields) === undefined ? [missing('model')] : []),
     ...(fields.base_url === undefined && provider === 'compatible' ? [missing('base_url')] : []),
     ...(fields.replay_path === undefined && provider === 'replay' ? [missing('replay_path')] : []),
     ...(isPathUseless ? [problemAt(['replay_path'], 'is used only by the provider replay', advice, 'key')] : []),

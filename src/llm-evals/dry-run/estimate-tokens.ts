@@ -90,11 +90,24 @@ function signTokens(signs: string): number {
  */
 const FRAME_TOKENS = 8;
 
+/** The number of tokens that each further message of a conversation needs for its role and markers. */
+const MESSAGE_TOKENS = 4;
+
+/** A prompt, with the messages of a conversation if there are any. */
+interface AskedText {
+  readonly prompt: string;
+  readonly messages?: readonly { readonly content: string | null }[] | undefined;
+}
+
 /**
- * Returns a function that estimates the input tokens of a request: the prompt, the system prompt, and the roles and
- * markers.
+ * Returns a function that estimates the input tokens of a request: the prompt or all messages of the conversation, the
+ * system prompt, and the roles and markers. Messages without content are not counted.
  */
-export function requestTokens(systemPrompt: string | null): (prompt: string) => number {
+export function requestTokens(systemPrompt: string | null): (asked: AskedText) => number {
   const always = FRAME_TOKENS + estimateTokens(systemPrompt ?? '');
-  return (prompt) => always + estimateTokens(prompt);
+  return ({ prompt, messages }) => {
+    if (messages === undefined) return always + estimateTokens(prompt);
+    const texts = messages.reduce((sum, { content }) => sum + estimateTokens(content ?? ''), 0);
+    return always + texts + MESSAGE_TOKENS * (messages.length - 1);
+  };
 }

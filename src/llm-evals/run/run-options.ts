@@ -52,6 +52,12 @@ export interface PlanOptions extends Pick<ScoreOptions, 'minGroupSize' | 'allowS
    * @defaultValue `max_cost_usd`
    */
   readonly maxCostUsd?: number | undefined;
+  /**
+   * Whether code that the configuration names may run on this machine, such as the program of the provider `command`.
+   * Use it only with a configuration that you trust.
+   * @defaultValue false
+   */
+  readonly allowCode?: boolean | undefined;
 }
 
 /** Lists the options of {@link PlanOptions}. */
@@ -66,6 +72,7 @@ export const PLAN_OPTION_NAMES: OptionNames<PlanOptions> = {
   retryErrors: true,
   replayPath: true,
   maxCostUsd: true,
+  allowCode: true,
 };
 
 /** Options of `runLlmEval`. */

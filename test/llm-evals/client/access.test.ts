@@ -136,7 +136,7 @@ describe('hosts that may receive a key', () => {
   it('gives local its id, requires records for replay, and rejects unknown providers', () => {
     expect(make('local', null).id).to.equal('local:a-model');
     expect(() => make('replay', null)).to.throw(ConfigValidationError, 'replay');
-    expect(() => make('gpt' as Provider, null)).to.throw(ValueError, 'openai, anthropic, compatible, local, replay');
+    expect(() => make('gpt' as Provider, null)).to.throw(ValueError, 'compatible, http, command, local, replay');
     expect(() => make('toString' as Provider, null)).to.throw(ValueError);
   });
 

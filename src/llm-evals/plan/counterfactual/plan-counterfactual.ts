@@ -1,11 +1,12 @@
 import { ConfigValidationError } from '../../../exceptions/index.ts';
 import type { CounterfactualConfig, LLMEvalConfig } from '../../../schemas/llm-eval/llm-eval-document.ts';
+import { type PlannedMessage, renderConversation } from '../conversation.ts';
 import type { PlannedPrompt } from '../planned-prompt.ts';
 import { capitalise, fixArticle } from './article.ts';
 import { checkTemplate, NAME, type ParsedTemplate, type Placeholder } from './parse-template.ts';
 import { type PronounForm, PRONOUNS, pronounsOf } from './pronouns.ts';
 import { substituteGender } from './substitute-gender.ts';
-import { layoutsOf, namedTemplates, promptCount, type TemplateLayout } from './template-layout.ts';
+import { layoutsOf, namedTemplates, promptCount, type TemplateLayout, textsIn } from './template-layout.ts';
 
 /** The values that fill a template. */
 interface Filling {
@@ -47,6 +48,8 @@ function valueFor({ dimension, form }: Placeholder, { values, name }: Filling): 
  * The maximum number of prompts of a configuration. A larger number usually means that too many dimensions are crossed.
  */
 export const MAX_PROMPTS = 1_000_000;
+
+const NO_FILLING: Filling = { values: new Map(), name: null };
 
 const NO_DETAILS: PlannedPrompt['details'] = Object.freeze({});
 
@@ -95,12 +98,12 @@ export function planCounterfactual(
   assertCount(layouts, config.repeats);
   const plan = layouts.flatMap((layout) =>
     itemsOf(layout, config.counterfactual).flatMap((item) =>
-      item.variants.flatMap(({ group, name, prompt }) => {
+      item.variants.flatMap(({ group, name, messages }) => {
         const details = name === null ? NO_DETAILS : Object.freeze({ name, alike: item.alike });
         const { template, dimension } = layout;
         const planned = { item: item.id, unit: item.unit, dimension, group, details };
         return Array.from({ length: config.repeats }, (_, repeat) =>
-          Object.freeze({ evaluator, prompt, repeat, template, ...planned }),
+          Object.freeze({ evaluator, ...promptOf(messages), repeat, template, ...planned }),
         );
       }),
     ),
@@ -118,14 +121,34 @@ interface Item {
   readonly variants: readonly {
     readonly group: string | null;
     readonly name: string | null;
-    readonly prompt: string;
+    readonly messages: readonly PlannedMessage[];
   }[];
+}
+
+/** Returns the fields of a planned prompt. A single message of the user needs no messages. */
+function promptOf(messages: readonly PlannedMessage[]): Pick<PlannedPrompt, 'prompt' | 'messages'> {
+  const prompt = renderConversation(messages);
+  const isPlain = messages.length === 1 && messages[0]?.role === 'user';
+  return isPlain ? { prompt } : { prompt, messages };
+}
+
+/** Fills every message of a template. */
+function fillMessages(
+  { messages }: TemplateLayout,
+  filling: Filling,
+  change: (text: string) => string = (text) => text,
+): readonly PlannedMessage[] {
+  return Object.freeze(
+    messages.map(({ role, parsed }) =>
+      Object.freeze({ role, content: parsed === null ? null : change(fillTemplate(parsed, filling)) }),
+    ),
+  );
 }
 
 function itemsOf(layout: TemplateLayout, counterfactual: CounterfactualConfig | null): Item[] {
   if (layout.dimension === null || counterfactual === null) {
-    const prompt = fillTemplate(layout.parsed, { values: new Map(), name: null });
-    return [{ ...idsOf(layout.template), variants: [{ group: null, name: null, prompt }] }];
+    const messages = fillMessages(layout, NO_FILLING);
+    return [{ ...idsOf(layout.template), variants: [{ group: null, name: null, messages }] }];
   }
   if (layout.substitutes) return [substitutedItem(layout)];
   return crossings(layout.others).flatMap((fixed) =>
@@ -134,12 +157,10 @@ function itemsOf(layout: TemplateLayout, counterfactual: CounterfactualConfig | 
 }
 
 function substitutedItem(layout: TemplateLayout): Item {
-  const text = fillTemplate(layout.parsed, { values: new Map(), name: null });
-  const variants = layout.values.map((group) => ({
-    group,
-    name: null,
-    prompt: substituteGender(text, pronounsOf(group) === 'she' ? 'female' : 'male'),
-  }));
+  const variants = layout.values.map((group) => {
+    const gender = pronounsOf(group) === 'she' ? 'female' : 'male';
+    return { group, name: null, messages: fillMessages(layout, NO_FILLING, (text) => substituteGender(text, gender)) };
+  });
   return { ...idsOf(layout.template), variants };
 }
 
@@ -149,13 +170,13 @@ function filledItem(
   index: number,
   { namePools }: CounterfactualConfig,
 ): Item {
-  const { template, parsed, dimension, nameDimension } = layout;
+  const { template, dimension, nameDimension } = layout;
   const alike = [template, ...fixed.map(([other, value]) => `${other}=${value}`)].join('|');
   const named = `${NAME} ${String(index + 1)}`;
   const variants = layout.values.map((group) => {
     const values = new Map([...fixed, [dimension ?? '', group]]);
     const name = nameDimension === null ? null : (namePools[values.get(nameDimension) ?? '']?.[index] ?? null);
-    return { group, name, prompt: fillTemplate(parsed, { values, name }) };
+    return { group, name, messages: fillMessages(layout, { values, name }) };
   });
   if (nameDimension === null) return { id: alike, alike, unit: template, variants };
   // If the dimension of the names is not varied, all variants have the same name.
@@ -183,8 +204,8 @@ function crossings(
 
 function assertTemplates(config: CounterfactualSource): void {
   const known = config.counterfactual ?? { dimensions: {}, namePools: {} };
-  for (const [template, text] of namedTemplates(config)) {
-    const [problem] = checkTemplate(text, known);
+  for (const [template, given] of namedTemplates(config)) {
+    const [problem] = textsIn(given).flatMap((text) => checkTemplate(text, known));
     if (problem === undefined) continue;
     throw new ConfigValidationError(`The template '${template}' cannot be filled: ${problem.message}.`, {
       context: { template },

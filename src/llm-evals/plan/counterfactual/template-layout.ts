@@ -1,5 +1,10 @@
-import type { CounterfactualConfig, LLMEvalConfig } from '../../../schemas/llm-eval/llm-eval-document.ts';
-import { NAME, type ParsedTemplate, parseTemplate, placeholdersIn } from './parse-template.ts';
+import type {
+  CounterfactualConfig,
+  LLMEvalConfig,
+  PromptTemplate,
+  TemplateMessage,
+} from '../../../schemas/llm-eval/llm-eval-document.ts';
+import { NAME, type ParsedTemplate, parseTemplate, type Placeholder, placeholdersIn } from './parse-template.ts';
 import { pronounsOf } from './pronouns.ts';
 import { hasGenderedWords } from './substitute-gender.ts';
 
@@ -9,8 +14,8 @@ import { hasGenderedWords } from './substitute-gender.ts';
 export interface TemplateLayout {
   /** The template's name. */
   readonly template: string;
-  readonly text: string;
-  readonly parsed: ParsedTemplate;
+  /** The messages of the template. A text is one message of the user. */
+  readonly messages: readonly ParsedMessage[];
   /** The varied dimension; null if no dimension is varied. */
   readonly dimension: string | null;
   /** The values that are compared. */
@@ -30,13 +35,31 @@ export interface TemplateLayout {
   readonly substitutes: boolean;
 }
 
+/** A message of a template. */
+export interface ParsedMessage {
+  readonly role: TemplateMessage['role'];
+  /** The parsed content; null for a turn of the model. */
+  readonly parsed: ParsedTemplate | null;
+}
+
 /**
- * Lists templates as pairs of the name that plans use and the text. The unnamed templates come first as `template-1`
+ * Lists templates as pairs of the name that plans use and the text or conversation. The unnamed templates come first as `template-1`
  * and so on, followed by the named templates.
  */
-export function namedTemplates({ counterfactual, promptTemplates }: TemplateSource): (readonly [string, string])[] {
-  const numbered = (counterfactual?.template ?? []).map((text, index) => [templateName(index), text] as const);
+export function namedTemplates({ counterfactual, promptTemplates }: TemplateSource): (readonly [string, PromptTemplate])[] {
+  const templates = counterfactual?.template ?? [];
+  const numbered = templates.map((template, index) => [templateName(index), template] as const);
   return [...numbered, ...Object.entries(promptTemplates)];
+}
+
+/** Returns the messages of a template. A text is one message of the user. */
+export function messagesIn(template: PromptTemplate): readonly TemplateMessage[] {
+  return typeof template === 'string' ? [{ role: 'user', content: template }] : template;
+}
+
+/** Returns the texts of a template. */
+export function textsIn(template: PromptTemplate): readonly string[] {
+  return messagesIn(template).flatMap(({ content }) => content ?? []);
 }
 
 /** The parts of a configuration that contain templates. */
@@ -49,7 +72,7 @@ export function templateName(index: number): string {
 
 /** Lists one layout for each pair of a template and a dimension that the template uses. */
 export function layoutsOf(source: TemplateSource): TemplateLayout[] {
-  return namedTemplates(source).flatMap(([name, text]) => layoutsOfTemplate(name, text, source.counterfactual));
+  return namedTemplates(source).flatMap(([name, template]) => layoutsOfTemplate(name, template, source.counterfactual));
 }
 
 /** Returns the number of different prompts of a layout. */
@@ -69,18 +92,22 @@ type NameSource = Pick<CounterfactualConfig, 'dimensions' | 'namePools'>;
 
 function layoutsOfTemplate(
   template: string,
-  text: string,
+  given: PromptTemplate,
   counterfactual: CounterfactualConfig | null,
 ): TemplateLayout[] {
-  const parsed = parseTemplate(text);
-  const plain = { template, text, parsed, others: [], nameDimension: null, nameCount: 1, substitutes: false };
-  const used = counterfactual === null ? [] : dimensionsIn(parsed, counterfactual);
+  const messages = messagesIn(given).map(({ role, content }) => ({
+    role,
+    parsed: content === undefined ? null : parseTemplate(content),
+  }));
+  const placeholders = messages.flatMap(({ parsed }) => (parsed === null ? [] : placeholdersIn(parsed)));
+  const plain = { template, messages, others: [], nameDimension: null, nameCount: 1, substitutes: false };
+  const used = counterfactual === null ? [] : dimensionsIn(placeholders, counterfactual);
   if (counterfactual === null || used.length === 0) {
-    const gender = counterfactual === null ? undefined : genderDimension(counterfactual, text);
+    const gender = counterfactual === null ? undefined : genderDimension(counterfactual, textsIn(given));
     return [{ ...plain, dimension: gender?.[0] ?? null, values: gender?.[1] ?? [], substitutes: gender !== undefined }];
   }
   const { dimensions, defaults, namePools } = counterfactual;
-  const hasName = placeholdersIn(parsed).some(({ dimension }) => dimension === NAME);
+  const hasName = placeholders.some(({ dimension }) => dimension === NAME);
   const nameDimension = hasName ? nameDimensionOf(counterfactual) : null;
   const pools = nameDimension === null ? [] : (dimensions[nameDimension] ?? []).map((value) => namePools[value] ?? []);
   const nameCount = pools.length === 0 ? 1 : Math.min(...pools.map((pool) => pool.length));
@@ -109,10 +136,10 @@ function crossedValues(
  * Lists the dimensions that a template uses, in the order in which the configuration declares them. A template with a
  * `{name}` placeholder also uses the dimension whose values the names express.
  */
-function dimensionsIn(parsed: ParsedTemplate, counterfactual: CounterfactualConfig): string[] {
-  const placeholders = new Set(placeholdersIn(parsed).map(({ dimension }) => dimension));
-  const named = placeholders.has(NAME) ? nameDimensionOf(counterfactual) : null;
-  return Object.keys(counterfactual.dimensions).filter((name) => placeholders.has(name) || name === named);
+function dimensionsIn(placeholders: readonly Placeholder[], counterfactual: CounterfactualConfig): string[] {
+  const used = new Set(placeholders.map(({ dimension }) => dimension));
+  const named = used.has(NAME) ? nameDimensionOf(counterfactual) : null;
+  return Object.keys(counterfactual.dimensions).filter((name) => used.has(name) || name === named);
 }
 
 /**
@@ -121,9 +148,9 @@ function dimensionsIn(parsed: ParsedTemplate, counterfactual: CounterfactualConf
  */
 function genderDimension(
   { dimensions }: CounterfactualConfig,
-  text: string,
+  texts: readonly string[],
 ): readonly [string, readonly string[]] | undefined {
-  if (!hasGenderedWords(text)) return undefined;
+  if (!texts.some(hasGenderedWords)) return undefined;
   return Object.entries(dimensions).find(
     ([, values]) => values.length === 2 && values.map(pronounsOf).sort().join() === 'he,she',
   );
