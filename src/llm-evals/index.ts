@@ -5,6 +5,7 @@ export * from './cache/with-cache.ts';
 export { type LiveAccess, liveAccess, type LiveAccessOptions } from './client/access.ts';
 export * from './run/get-llm-client.ts';
 export type {
+  ChatMessage,
   ClientFailure,
   Completion,
   CompletionOptions,
@@ -37,6 +38,7 @@ export * from './evaluators/refusal-rate-evaluator.ts';
 export * from './evaluators/stereotype-association-evaluator.ts';
 export * from './evaluators/toxicity-sentiment-evaluator.ts';
 export * from './plan/counterfactual/index.ts';
+export type { PlannedMessage } from './plan/conversation.ts';
 export type { LLMRequest, PlannedPrompt } from './plan/planned-prompt.ts';
 export * from './report/index.ts';
 export * from './run/dry-run.ts';
@@ -52,11 +54,15 @@ export * from './scheduler/run-requests.ts';
 export * from './scheduler/with-retries.ts';
 export type {
   BbqFormat,
+  CommandInput,
   CounterfactualConfig,
   EvaluatorName,
+  HttpEndpointConfig,
   LLMEvalConfig,
   LLMParams,
   LLMProvider,
+  PromptTemplate,
+  TemplateMessage,
   TokenPrice,
 } from '../schemas/llm-eval/llm-eval-document.ts';
 export * from './stereotype/index.ts';

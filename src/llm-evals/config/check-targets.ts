@@ -1,5 +1,6 @@
 import { ValueError } from '../../exceptions/index.ts';
 import { suggestNames } from '../../internal/arguments.ts';
+import type { Mapping } from '../../internal/values.ts';
 import { type KeyPath, type PathProblem, problemAt } from '../../io/config-text/path-problem.ts';
 import type { LLMEvalDocument } from '../../schemas/llm-eval/llm-eval-document.ts';
 import {
@@ -14,20 +15,23 @@ import { parseJsonPath } from '../outcome/json-path.ts';
 type Fields = Partial<LLMEvalDocument>;
 type HttpSection = NonNullable<LLMEvalDocument['http']>;
 
-/** Checks the sections of the providers `http` and `command`, and that only these providers have them. */
-export function checkTargets(fields: Fields): PathProblem[] {
+/**
+ * Checks the sections of the providers `http` and `command`, and that only these providers have them.
+ * @param document all fields of the configuration, including invalid fields
+ */
+export function checkTargets(fields: Fields, document: Mapping): PathProblem[] {
   return [
-    ...checkOwner(fields, 'http'),
-    ...checkOwner(fields, 'command'),
+    ...checkOwner(fields, document, 'http'),
+    ...checkOwner(fields, document, 'command'),
     ...(fields.http === undefined ? [] : [...checkHttp(fields.http), ...checkSent(fields, fields.http)]),
     ...checkCommand(fields),
   ];
 }
 
 /** Checks that the key of a provider is present, and that no other provider has it. */
-function checkOwner({ provider, ...fields }: Fields, name: 'http' | 'command'): PathProblem[] {
+function checkOwner({ provider, ...fields }: Fields, document: Mapping, name: 'http' | 'command'): PathProblem[] {
   if (provider === undefined) return [];
-  const isGiven = fields[name] !== undefined;
+  const isGiven = name in document;
   if (provider === name) {
     if (!isGiven) return [problemAt([name], `is missing; the provider ${name} needs it`, `Add the key '${name}'.`)];
     return fields.base_url === undefined

@@ -17,6 +17,8 @@ type Fields = Partial<LLMEvalDocument>;
 
 /** Checks that templates can be filled, and that names and texts are unique. */
 export function checkTemplates(fields: Fields): PathProblem[] {
+  const mixed = checkMixed(fields);
+  if (mixed.length > 0) return mixed;
   const known = sourceOf(fields).counterfactual ?? { dimensions: {}, namePools: {} };
   const problems = [...textsOf(fields)].flatMap(([path, text]) =>
     checkTemplate(text, known).map(({ message, suggestion }) => problemAt(path, message, suggestion)),
@@ -48,6 +50,17 @@ function templatesOf({ counterfactual, prompt_templates: named = {} }: Fields): 
     ...templatesIn(template).map((each, index) => [isOne ? path : [...path, index], each] as const),
     ...Object.entries(named).map(([name, each]) => [['prompt_templates', name], each] as const),
   ];
+}
+
+/** Checks that a list contains either templates or the messages of one conversation. */
+function checkMixed({ counterfactual }: Fields): PathProblem[] {
+  const template = counterfactual?.template ?? [];
+  if (typeof template === 'string' || isConversation(template)) return [];
+  const index = template.findIndex((each) => typeof each === 'object' && !Array.isArray(each));
+  if (index < 0) return [];
+  const path = ['counterfactual', 'template', index];
+  const suggestion = 'Write each conversation as a list of its own: - - { role: user, content: … }.';
+  return [problemAt(path, 'a list has either templates or the messages of one conversation', suggestion)];
 }
 
 /** Checks the order of the messages of conversations. All providers support this order. */

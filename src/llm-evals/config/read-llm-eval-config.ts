@@ -200,7 +200,7 @@ function checkAcross(fields: Fields, document: Mapping): PathProblem[] {
   const section = checkCounterfactual(fields.counterfactual);
   return [
     ...checkProvider(fields),
-    ...checkTargets(fields),
+    ...checkTargets(fields, document),
     ...checkParams(fields.params),
     ...checkRepeated(fields.evaluators, 'evaluators'),
     ...checkRepeated(fields.bbq_formats, 'bbq_formats'),

@@ -62,7 +62,7 @@ const price = z.strictObject({
 
 const counterfactual = z.strictObject({
   template: optionalField(
-    z.union([prompt, conversation, z.array(template).min(1)]),
+    z.union([prompt, z.array(z.union([prompt, message, conversation])).min(1)]),
     'Texts with placeholders for values, such as {gender}, {gender.possessive} or {name}; {{ and }} are braces. A template may also be a conversation: a list of messages, each with role and content. Texts of prompt_templates with placeholders are used too. In a text without placeholders, gendered words are swapped if a dimension has the values of women and men.',
     'Describe a {gender}',
   ),

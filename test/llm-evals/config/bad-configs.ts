@@ -594,7 +594,7 @@ export const BAD: readonly BadConfig[] = [
     section("template: ''", GENDER),
     '2:13',
     'counterfactual.template',
-    "counterfactual.template: must be a text that is not empty or a list of mappings, at least 1 or a list of texts, at least 1; got ''",
+    "counterfactual.template: must be a text that is not empty or a list of texts, at least 1; got ''",
     'For example: Describe a {gender}.',
   ),
   bad(
