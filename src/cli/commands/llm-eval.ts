@@ -73,10 +73,11 @@ Examples:
       --junit results.xml
 
 Requests need --live (or EVENHAND_LLM_ALLOW_LIVE=1) and a key in the environment: OPENAI_API_KEY,
-ANTHROPIC_API_KEY, or EVENHAND_LLM_API_KEY for a compatible server. Without them, answers come only from the
-cache, from --replay, or from the built-in local model. A key is sent only to the provider's own host or to this
-machine. If base_url names another host, the environment must name it too: OPENAI_BASE_URL, ANTHROPIC_BASE_URL
-or EVENHAND_LLM_BASE_URL.
+ANTHROPIC_API_KEY, GEMINI_API_KEY, the variables of AWS for bedrock, or EVENHAND_LLM_API_KEY for a compatible
+server or an endpoint of your own. Without them, answers come only from the cache, from --replay, or from the
+built-in local model. A key is sent only to the provider's own host or to this machine. If the configuration
+names another host, the environment must name it too, for example in OPENAI_BASE_URL or EVENHAND_LLM_BASE_URL.
+The provider command runs a program of yours for each prompt. It needs --allow-code.
 Exit codes: 0 passed or no threshold; 1 the gate failed (an undefined metric fails), or a limit stopped the run
 (answers are kept); 2 invalid options or configuration, or an answer is not cached and requests are not
 allowed; 3 the provider failed; 130 stopped by Ctrl-C (answers are kept).`,
