@@ -40,7 +40,14 @@ function responseOf(model: string, seen: SeenLlmRequest, answer: ServedAnswer): 
     refusal: { type: 'refusal', refusal: answer.text },
     tool_calls: null,
   }[answer.kind];
-  const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'look_up', arguments: '{}', status: 'completed' };
+  const call = {
+    type: 'function_call',
+    id: 'fc_1',
+    call_id: 'call_1',
+    name: 'look_up',
+    arguments: '{}',
+    status: 'completed',
+  };
   const message = { type: 'message', id: 'msg_1', status: 'completed', role: 'assistant', content: [content] };
   const isIncomplete = answer.finish !== undefined;
   return {
@@ -112,7 +119,11 @@ function ollamaResponse(model: string, seen: SeenLlmRequest, answer: ServedAnswe
   return {
     model,
     created_at: '2023-12-12T14:13:43.416799Z',
-    message: { role: 'assistant', content: answer.text, ...(answer.kind === 'tool_calls' ? { tool_calls: calls } : {}) },
+    message: {
+      role: 'assistant',
+      content: answer.text,
+      ...(answer.kind === 'tool_calls' ? { tool_calls: calls } : {}),
+    },
     done_reason: answer.finish ?? 'stop',
     done: true,
     total_duration: 5191566416,

@@ -140,7 +140,8 @@ function answerIn(endpoint: Endpoint, { status }: TextAnswer, value: unknown, js
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (fieldsOf(fieldsOf(json)?.['error']) !== undefined) throw unexpectedFields(endpoint, status, json);
-  const found = value === undefined ? 'nothing' : value === null ? 'null' : Array.isArray(value) ? 'a list' : 'an object';
+  const found =
+    value === undefined ? 'nothing' : value === null ? 'null' : Array.isArray(value) ? 'a list' : 'an object';
   const shown = excerptOf(JSON.stringify(json), endpoint.env);
   throw clientError('malformed', `${endpoint.id} returned ${found} instead of a text at ${path}: ${shown}.`, {
     status,

@@ -1,7 +1,12 @@
 import type { ConfigDialect } from '../../io/config-text/config-problem.ts';
 import { isMapping } from '../../internal/values.ts';
 import { renameEach, renameKeys, type Renaming } from '../../io/config-text/rename-keys.ts';
-import { COUNTERFACTUAL_KEYS, HTTP_KEYS, LLM_EVAL_FIELDS, PRICE_KEYS } from '../../schemas/llm-eval/llm-eval-document.ts';
+import {
+  COUNTERFACTUAL_KEYS,
+  HTTP_KEYS,
+  LLM_EVAL_FIELDS,
+  PRICE_KEYS,
+} from '../../schemas/llm-eval/llm-eval-document.ts';
 
 /** The aliases and wording for configurations of language model evaluations. */
 export const LLM_EVAL_DIALECT: ConfigDialect = {
@@ -30,8 +35,7 @@ export function canonicalLlmDocument(value: unknown, renaming: Renaming): unknow
     ],
     [
       'http',
-      (section: unknown, path: readonly (string | number)[]) =>
-        renameKeys(section, path, HTTP_KEYS, none, renaming),
+      (section: unknown, path: readonly (string | number)[]) => renameKeys(section, path, HTTP_KEYS, none, renaming),
     ],
     ['prices', prices],
   ]);

@@ -66,7 +66,9 @@ function checkUrl(given: string): PathProblem[] {
     return [problemAt(path, 'must not contain a user or password', 'Remove the part before the @.')];
   }
   if (given.includes('#')) return [problemAt(path, 'must not have a fragment', 'Remove the part that begins with #.')];
-  const secret = [...url.searchParams.keys()].find((name) => /key|token|secret|password|sig(?:nature)?$|auth/i.test(name));
+  const secret = [...url.searchParams.keys()].find((name) =>
+    /key|token|secret|password|sig(?:nature)?$|auth/i.test(name),
+  );
   if (secret === undefined) return [];
   const suggestion = 'Send it in a header: headers: { authorization: "Bearer ${EVENHAND_LLM_API_KEY}" }.';
   return [problemAt(path, `must not have the parameter '${secret}', which usually contains a key`, suggestion)];
@@ -104,7 +106,9 @@ function checkBody({ body = DEFAULT_BODY, headers = {} }: HttpSection): PathProb
     return unknown.map((name) => problemAt(path, `has the unknown placeholder {{${name}}}`, suggestNames(name, BODY_PLACEHOLDERS, 'placeholders'))); // prettier-ignore
   }
   if (!used.has('prompt') && !used.has('messages')) {
-    return [problemAt(path, 'does not contain the prompt', 'Write {{prompt}} or {{messages}} where the prompt belongs.')];
+    return [
+      problemAt(path, 'does not contain the prompt', 'Write {{prompt}} or {{messages}} where the prompt belongs.'),
+    ];
   }
   const encoding = encodingOf(headers);
   if (encoding !== 'json' && typeof body !== 'string') {
@@ -139,7 +143,9 @@ function checkSent(fields: Fields, { body = DEFAULT_BODY }: HttpSection): PathPr
   const needs = (field: KeyPath, placeholders: readonly string[]): PathProblem[] => {
     if (placeholders.some((name) => used.has(name))) return [];
     const words = placeholders.map((name) => `{{${name}}}`).join(' or ');
-    return [problemAt(field, 'is not sent, because http.body does not contain it', `Write ${words} in http.body.`, 'key')];
+    return [
+      problemAt(field, 'is not sent, because http.body does not contain it', `Write ${words} in http.body.`, 'key'),
+    ];
   };
   return [
     ...(fields.system_prompt === undefined ? [] : needs(['system_prompt'], ['system', 'messages'])),

@@ -59,7 +59,9 @@ function secretsInHeader(name: string, value: unknown, path: KeyPath): SecretPro
   if (typeof value !== 'string') return [];
   if (holdsSecret(value)) return [problem(path, 'value', 'contains a text that looks like a key')];
   if (!SECRET_HEADER.test(name) || FROM_VARIABLE.test(value)) return [];
-  return [problem(path, 'value', 'must name a variable, as in ${EVENHAND_LLM_API_KEY} or Bearer ${EVENHAND_LLM_API_KEY}')];
+  return [
+    problem(path, 'value', 'must name a variable, as in ${EVENHAND_LLM_API_KEY} or Bearer ${EVENHAND_LLM_API_KEY}'),
+  ];
 }
 
 function holdsSecret(text: string): boolean {

@@ -4,7 +4,8 @@ import { ValueError } from '../../exceptions/index.ts';
 type PathStep = string | number;
 
 /** Matches one step at the current position: `.name`, `['name']`, `["name"]` or `[0]`. */
-const STEP = /\.([\p{L}_][\p{L}\p{N}_-]*)|\[(0|[1-9]\d{0,8})\]|\['((?:[^'\\]|\\['\\])*)'\]|\["((?:[^"\\]|\\["\\])*)"\]/uy;
+const STEP =
+  /\.([\p{L}_][\p{L}\p{N}_-]*)|\[(0|[1-9]\d{0,8})\]|\['((?:[^'\\]|\\['\\])*)'\]|\["((?:[^"\\]|\\["\\])*)"\]/uy;
 
 /**
  * Parses a JSON path such as `$.choices[0].message.content`. The path starts with `$`, the complete value. Each step is

@@ -57,10 +57,15 @@ export function getLlmClient(config: LLMEvalConfig, options: GetLlmClientOptions
 function guarded(client: LLMClient, config: LLMEvalConfig, options: GetLlmClientOptions): LLMClient {
   const { live, env, allowCode, retry } = options;
   const { isAllowed, reason } = liveAccess(config, { live, env, allowCode });
-  return withCache(withRetries(client, retry), new ResponseCache({ cacheDir: config.cacheDir }), modelIdentity(config), {
-    isLiveAllowed: isAllowed && !config.replayOnly,
-    liveReason: config.replayOnly ? 'replay_only is set' : reason,
-  });
+  return withCache(
+    withRetries(client, retry),
+    new ResponseCache({ cacheDir: config.cacheDir }),
+    modelIdentity(config),
+    {
+      isLiveAllowed: isAllowed && !config.replayOnly,
+      liveReason: config.replayOnly ? 'replay_only is set' : reason,
+    },
+  );
 }
 
 /** Creates a client that returns recorded answers. The file of answers is read at the first call of the client. */

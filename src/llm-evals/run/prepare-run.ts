@@ -250,7 +250,8 @@ async function findAnswer(request: LLMRequest, sources: AnswerSources): Promise<
   const isInterrupted = before?.error?.kind === 'not_sent';
   if (before !== undefined && !isInterrupted && (before.error === null || !retryErrors)) return before;
   const recorded = replayed?.(request);
-  if (recorded !== undefined && recorded.error?.kind !== 'not_sent') return { ...recorded, key: request.key, cached: true, attempts: 0 };
+  if (recorded !== undefined && recorded.error?.kind !== 'not_sent')
+    return { ...recorded, key: request.key, cached: true, attempts: 0 };
   const answer = await cache?.get(request.key);
   return answer && answerRecord(request, { ...completionFields(answer), model, cached: true });
 }

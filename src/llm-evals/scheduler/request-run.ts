@@ -76,8 +76,7 @@ type Attempt = { readonly completion: Completion } | { readonly problem: ClientF
 
 /** The outcome of a turn of a conversation, or of a prompt: the answer, or the failure of the last attempt. */
 type TurnOutcome = { readonly latencyMillis: number; readonly attempts: number } & (
-  | { readonly completion: Completion }
-  | { readonly failure: AnswerFailure }
+  { readonly completion: Completion } | { readonly failure: AnswerFailure }
 );
 
 /** Returns the request of the next turn of a conversation. Its messages contain the answers to the earlier turns. */

@@ -140,7 +140,14 @@ const REQUESTS: readonly Request[] = [
     provider: 'ollama',
     model: 'llama3.2',
     prompt: 'why is the sky blue?',
-    params: { max_tokens: 100, temperature: 0, seed: 101, format: 'json', keep_alive: '5m', options: { num_ctx: 1024 } },
+    params: {
+      max_tokens: 100,
+      temperature: 0,
+      seed: 101,
+      format: 'json',
+      keep_alive: '5m',
+      options: { num_ctx: 1024 },
+    },
     path: '/v1/api/chat',
     body: {
       model: 'llama3.2',
@@ -419,14 +426,12 @@ const ANSWERS: readonly Answer[] = [
       usage: { inputTokens: 5, outputTokens: 0 },
     },
   },
-  ...['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII'].map(
-    (finishReason): Answer => ({
-      title: `an answer that was stopped for ${finishReason}`,
-      provider: 'gemini',
-      body: { candidates: [{ finishReason, index: 0 }] },
-      completion: { text: '', finishReason: 'content_filter', isRefusal: true },
-    }),
-  ),
+  ...['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII'].map((finishReason): Answer => ({
+    title: `an answer that was stopped for ${finishReason}`,
+    provider: 'gemini',
+    body: { candidates: [{ finishReason, index: 0 }] },
+    completion: { text: '', finishReason: 'content_filter', isRefusal: true },
+  })),
   {
     title: 'the length',
     provider: 'gemini',
@@ -462,14 +467,12 @@ const ANSWERS: readonly Answer[] = [
     },
     completion: { finishReason: 'length', usage: { inputTokens: 431, outputTokens: 2 } },
   },
-  ...['guardrail_intervened', 'content_filtered'].map(
-    (stop): Answer => ({
-      title: `the stop reason ${stop}`,
-      provider: 'bedrock',
-      body: converse([{ text: 'Blocked.' }], stop),
-      completion: { text: 'Blocked.', finishReason: 'content_filter', isRefusal: true },
-    }),
-  ),
+  ...['guardrail_intervened', 'content_filtered'].map((stop): Answer => ({
+    title: `the stop reason ${stop}`,
+    provider: 'bedrock',
+    body: converse([{ text: 'Blocked.' }], stop),
+    completion: { text: 'Blocked.', finishReason: 'content_filter', isRefusal: true },
+  })),
   {
     // https://github.com/ollama/ollama/blob/main/docs/api.md, "Chat request (No streaming)"
     title: 'a text of an older version',

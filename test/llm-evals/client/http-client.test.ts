@@ -143,7 +143,11 @@ describe('the provider http', () => {
   });
 
   it('redacts the values of all variables that it may use', async () => {
-    const env = { EVENHAND_LLM_API_KEY: PLANTED, EVENHAND_LLM_TEAM_TOKEN: 'team-t0ken-of-mine', MY_TOKEN: 'my-t0ken-x1' };
+    const env = {
+      EVENHAND_LLM_API_KEY: PLANTED,
+      EVENHAND_LLM_TEAM_TOKEN: 'team-t0ken-of-mine',
+      MY_TOKEN: 'my-t0ken-x1',
+    };
     const headers = { ...endpoint().headers, 'x-team': '${EVENHAND_LLM_TEAM_TOKEN}', 'x-mine': '${MY_TOKEN}' };
     const client = clientFor(endpoint({ headers }), { ...env, EVENHAND_LLM_VARIABLES: 'OTHER, MY_TOKEN' });
     const { text } = await client.complete(`${env.EVENHAND_LLM_TEAM_TOKEN} ${env.MY_TOKEN} ${PLANTED}`);

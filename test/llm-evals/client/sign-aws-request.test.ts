@@ -89,8 +89,7 @@ const SUITE: readonly Vector[] = [
 // SigV4Auth of botocore 1.44.8, with the same keys. The path of the model is encoded twice.
 const CONVERSE = {
   method: 'POST',
-  address:
-    'https://bedrock-runtime.eu-central-1.amazonaws.com/model/anthropic.claude-3-haiku-20240307-v1%3A0/converse',
+  address: 'https://bedrock-runtime.eu-central-1.amazonaws.com/model/anthropic.claude-3-haiku-20240307-v1%3A0/converse',
   headers: { 'content-type': 'application/json' },
   body: '{"messages":[]}',
   region: 'eu-central-1',

@@ -90,7 +90,10 @@ describe('the section http', () => {
     [http('method: GET'), "http.method: must be one of POST, PUT, PATCH; got 'GET'"],
     [http('headers: { Host: evil.example.org }'), 'http.headers.Host: cannot be set'],
     [http('headers: { "a b": c }'), "http.headers['a b']: is not the name of a header"],
-    [http('headers: { a: "b\\nc" }'), "http.headers.a: must be a name of one line, without control characters; got 'b\\nc'"],
+    [
+      http('headers: { a: "b\\nc" }'),
+      "http.headers.a: must be a name of one line, without control characters; got 'b\\nc'",
+    ],
     [http('body: { q: Hello }'), 'http.body: does not contain the prompt'],
     [http('body: "{{prmpt}}"'), 'http.body: has the unknown placeholder {{prmpt}}'],
     [http(`body: '{"q": {{prompt}}}'`), 'http.body: is not JSON after its placeholders are filled'],

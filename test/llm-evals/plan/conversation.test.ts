@@ -105,7 +105,9 @@ counterfactual:
   ]; // prettier-ignore
   for (const [messages, problem] of invalid) {
     it(`is rejected: ${messages}`, async () => {
-      const error: unknown = await parseLlmEvalConfig(`prompt_templates: { a: ${messages} }`).catch((each: unknown) => each);
+      const error: unknown = await parseLlmEvalConfig(`prompt_templates: { a: ${messages} }`).catch(
+        (each: unknown) => each,
+      );
       expect(error).to.be.instanceOf(ConfigValidationError);
       const problems = (error as ConfigValidationError).context['faults'] as readonly { message: string }[];
       expect(problems.map(({ message }) => message)).to.include(problem);

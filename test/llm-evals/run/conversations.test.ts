@@ -74,7 +74,8 @@ describe('conversations in a run', () => {
         // The number of earlier answers tells the turn.
         otherwise: ({ body }) => ({
           kind: 'answer',
-          text: texts[(body?.['messages'] as { role: string }[]).filter(({ role }) => role === 'assistant').length] ?? '',
+          text:
+            texts[(body?.['messages'] as { role: string }[]).filter(({ role }) => role === 'assistant').length] ?? '',
         }),
       },
       1,
@@ -175,7 +176,10 @@ describe('conversations in a run', () => {
   });
 
   it('keep the answered turns of a conversation that fails, and send only the rest again', async () => {
-    const script = [{ kind: 'answer', text: 'Kept.' }, { kind: 'error', status: 400 }] as const;
+    const script = [
+      { kind: 'answer', text: 'Kept.' },
+      { kind: 'error', status: 400 },
+    ] as const;
     const config = await configFor({ concurrency: 1 }, { script }, 1);
     const first = await runLlmEval(config, { live: true, transcriptsOut: file() });
     expect(first.transcripts[0]).to.deep.include({ text: null, turns: ['Kept.'] });
@@ -188,9 +192,14 @@ describe('conversations in a run', () => {
   });
 
   it('keep the answered turns if the provider ends the run', async () => {
-    const script = [{ kind: 'answer', text: 'Kept.' }, { kind: 'error', status: 401 }] as const;
+    const script = [
+      { kind: 'answer', text: 'Kept.' },
+      { kind: 'error', status: 401 },
+    ] as const;
     const config = await configFor({ concurrency: 1 }, { script }, 1);
-    const error: unknown = await runLlmEval(config, { live: true, transcriptsOut: file() }).catch((each: unknown) => each);
+    const error: unknown = await runLlmEval(config, { live: true, transcriptsOut: file() }).catch(
+      (each: unknown) => each,
+    );
     expect(error).to.be.instanceOf(LLMClientError);
     const [record] = await readTranscripts(file());
     expect(record).to.deep.include({ text: null, turns: ['Kept.'] });

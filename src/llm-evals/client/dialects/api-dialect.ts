@@ -53,8 +53,5 @@ export function bearerHeader({ key }: Pick<ApiAccess, 'key'>): Readonly<Record<s
 export function divideParams(rest: LLMParams, topLevel: readonly string[]): readonly [top: Mapping, others: Mapping] {
   const entries = Object.entries(rest);
   const isTop = ([name]: readonly [string, unknown]): boolean => topLevel.includes(name);
-  return [
-    Object.fromEntries(entries.filter(isTop)),
-    Object.fromEntries(entries.filter((entry) => !isTop(entry))),
-  ];
+  return [Object.fromEntries(entries.filter(isTop)), Object.fromEntries(entries.filter((entry) => !isTop(entry)))];
 }

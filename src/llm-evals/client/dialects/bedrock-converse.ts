@@ -80,7 +80,11 @@ const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
 
 /** `inputTokens` excludes tokens that are read from or written to the cache of the provider. */
 function readUsage(counts: Mapping | undefined): TokenUsage | null {
-  const parts = [counts?.['inputTokens'], counts?.['cacheReadInputTokens'] ?? 0, counts?.['cacheWriteInputTokens'] ?? 0];
+  const parts = [
+    counts?.['inputTokens'],
+    counts?.['cacheReadInputTokens'] ?? 0,
+    counts?.['cacheWriteInputTokens'] ?? 0,
+  ];
   const input = parts.reduce<number>((sum, part) => sum + (countOf(part) ?? NaN), 0);
   return usageOf(input, counts?.['outputTokens']);
 }

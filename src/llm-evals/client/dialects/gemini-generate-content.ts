@@ -4,15 +4,7 @@ import type { FinishReason, TokenUsage } from '../llm-client.ts';
 import { type ApiDialect, divideParams, FILTERED, type ReadAnswer } from './api-dialect.ts';
 
 /** The params that belong to the top level of a request. Other params belong to `generationConfig`. */
-const TOP_LEVEL = [
-  'tools',
-  'toolConfig',
-  'safetySettings',
-  'cachedContent',
-  'labels',
-  'serviceTier',
-  'store',
-];
+const TOP_LEVEL = ['tools', 'toolConfig', 'safetySettings', 'cachedContent', 'labels', 'serviceTier', 'store'];
 
 /**
  * Google's method generateContent of the Gemini API.

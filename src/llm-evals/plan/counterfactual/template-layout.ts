@@ -46,7 +46,10 @@ export interface ParsedMessage {
  * Lists templates as pairs of the name that plans use and the text or conversation. The unnamed templates come first as `template-1`
  * and so on, followed by the named templates.
  */
-export function namedTemplates({ counterfactual, promptTemplates }: TemplateSource): (readonly [string, PromptTemplate])[] {
+export function namedTemplates({
+  counterfactual,
+  promptTemplates,
+}: TemplateSource): (readonly [string, PromptTemplate])[] {
   const templates = counterfactual?.template ?? [];
   const numbered = templates.map((template, index) => [templateName(index), template] as const);
   return [...numbered, ...Object.entries(promptTemplates)];
