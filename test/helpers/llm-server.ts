@@ -288,7 +288,8 @@ function toSeen({ method = '', url = '', headers }: IncomingMessage, text: strin
   const body = parse(text);
   const messages = messagesOf(body);
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
-  const prompt = last === undefined ? String(body?.['prompt'] ?? '') : textOfMessage(last);
+  const given = body?.['prompt'];
+  const prompt = last === undefined ? (typeof given === 'string' ? given : '') : textOfMessage(last);
   return { method, path: url, headers, body, prompt, startedAt: performance.now() };
 }
 

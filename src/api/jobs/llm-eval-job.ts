@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { CacheMissError, DataValidationError } from '../../exceptions/index.ts';
 import { judgeLlmEval } from '../../integration/llm-eval-gate.ts';
-import { isApiProvider, localAddress, variablesOf } from '../../llm-evals/client/access.ts';
+import { isApiProvider, localAddress, variablesOf } from '../../llm-evals/client/provider-hosts.ts';
 import { parseLlmEvalConfig } from '../../llm-evals/config/index.ts';
 import { dryRunToJson } from '../../llm-evals/dry-run/dry-run-json.ts';
 import { llmEvalToHtml, llmEvalToJson, llmEvalToMarkdown } from '../../llm-evals/report/index.ts';

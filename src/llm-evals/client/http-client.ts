@@ -1,7 +1,7 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import type { HttpEndpointConfig, LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { parseJsonPath, valueAtPath } from '../outcome/json-path.ts';
-import { addressInEnvironment, keyIn } from './access.ts';
+import { addressInEnvironment } from './access.ts';
 import { isLoopback, readAddress, requireEncryption } from './address.ts';
 import { questionOf, unexpectedFields } from './api-client.ts';
 import { clientError, fieldsOf, refuseCancelled, usageOf } from './client-error.ts';
@@ -9,6 +9,7 @@ import { withSystemMessage } from './dialects/api-dialect.ts';
 import { type BodyValues, encodingOf, fillBody, placeholdersInBody } from './http-template.ts';
 import type { Completion, CompletionOptions, LLMClient } from './llm-client.ts';
 import { type Endpoint, excerptOf, readJson, sendText, type TextAnswer } from './post-json.ts';
+import { keyIn } from './provider-hosts.ts';
 import { type Environment, isUsableVariable, redactorOf, redactSecrets } from './secrets.ts';
 
 /** The parts of a configuration that define the client of an endpoint. */
@@ -17,7 +18,7 @@ interface HttpClientConfig extends Pick<LLMEvalConfig, 'model' | 'timeoutMillis'
 }
 
 /** Matches the name of a variable in the value of a header. */
-export const HEADER_VARIABLE = /\$\{([A-Za-z_]\w*)\}/g;
+const HEADER_VARIABLE = /\$\{([A-Za-z_]\w*)\}/g;
 
 /** The variable that names the host to which keys may be sent. */
 const HOST_VARIABLE = 'EVENHAND_LLM_BASE_URL';
@@ -54,7 +55,7 @@ export function createHttpClient(config: HttpClientConfig, env: Environment): LL
 }
 
 /** Lists the variables that the headers use. */
-export function variablesIn({ headers }: Pick<HttpEndpointConfig, 'headers'>): string[] {
+function variablesIn({ headers }: Pick<HttpEndpointConfig, 'headers'>): string[] {
   const values = Object.values(headers);
   return [...new Set(values.flatMap((value) => [...value.matchAll(HEADER_VARIABLE)].map(([, name]) => String(name))))];
 }

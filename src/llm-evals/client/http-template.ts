@@ -5,7 +5,7 @@ import { isMapping } from '../../internal/values.ts';
 export const BODY_PLACEHOLDERS = ['prompt', 'system', 'messages', 'model', 'max_tokens', 'params'] as const;
 
 /** The name of a placeholder of a body. */
-export type BodyPlaceholder = (typeof BODY_PLACEHOLDERS)[number];
+type BodyPlaceholder = (typeof BODY_PLACEHOLDERS)[number];
 
 /** The values of the placeholders of a body. */
 export type BodyValues = Readonly<Record<BodyPlaceholder, unknown>>;

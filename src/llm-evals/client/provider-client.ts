@@ -1,12 +1,13 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
-import { apiAccess, isApiProvider, type LiveAccessOptions } from './access.ts';
+import { apiAccess, type LiveAccessOptions } from './access.ts';
 import { createApiClient, readParams } from './api-client.ts';
 import { createCommandClient } from './command-client.ts';
 import { createHttpClient } from './http-client.ts';
 import type { LLMClient } from './llm-client.ts';
 import { createLocalClient } from './local-client.ts';
+import { isApiProvider } from './provider-hosts.ts';
 import { createReplayClient } from './replay-client.ts';
 import type { AnswerRecord } from './transcript.ts';
 

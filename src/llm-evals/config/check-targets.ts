@@ -132,9 +132,9 @@ function checkPath(path: KeyPath, text: string | undefined): PathProblem[] {
 
 function checkUsage({ input_tokens_path: input, output_tokens_path: output }: HttpSection): PathProblem[] {
   if ((input === undefined) === (output === undefined)) return [];
-  const [given, missing] = input === undefined ? ['output', 'input'] : ['input', 'output'];
-  const message = `is set without ${String(missing)}_tokens_path`;
-  return [problemAt(['http', `${String(given)}_tokens_path`], message, 'Set both paths, or neither.', 'key')];
+  const [given, missing] = input === undefined ? (['output', 'input'] as const) : (['input', 'output'] as const);
+  const message = `is set without ${missing}_tokens_path`;
+  return [problemAt(['http', `${given}_tokens_path`], message, 'Set both paths, or neither.', 'key')];
 }
 
 /** Checks that the body contains the system prompt and the params, which would otherwise have no effect. */

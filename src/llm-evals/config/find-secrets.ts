@@ -1,6 +1,6 @@
 import { isMapping } from '../../internal/values.ts';
 import { formatPath, type KeyPath, type PathProblem } from '../../io/config-text/path-problem.ts';
-import { API_PROVIDERS, variablesOf } from '../client/access.ts';
+import { API_PROVIDERS, variablesOf } from '../client/provider-hosts.ts';
 import { looksLikeSecret, REDACTED, redactKeys } from '../client/secrets.ts';
 
 /** Matches the names of keys that contain a secret. The names are in lower case, without spaces and punctuation. */

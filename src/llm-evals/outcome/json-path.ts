@@ -37,7 +37,7 @@ function unescaped(quoted: string): string {
 
 function invalid(text: string, position: number, reason: string): ValueError {
   const shown = JSON.stringify(text.slice(0, 80));
-  const character = [...text.slice(position)][0];
+  const [character] = /^./su.exec(text.slice(position)) ?? [];
   const found = character === undefined ? 'the end of the text' : `'${character}'`;
   return new ValueError(
     `The JSON path ${shown} is invalid at character ${String(position + 1)}: ${reason}. Found ${found}.`,

@@ -1,16 +1,21 @@
-import type { ChatMessage } from '../client/llm-client.ts';
+import type { TemplateMessage } from '../../schemas/llm-eval/llm-eval-document.ts';
 
 /** A message of a planned conversation. If the content is null, it is the model's turn. */
 export interface PlannedMessage {
-  readonly role: ChatMessage['role'];
+  readonly role: TemplateMessage['role'];
   readonly content: string | null;
+}
+
+/** A message with content, as a client receives it. */
+interface CompleteMessage extends PlannedMessage {
+  readonly content: string;
 }
 
 /** The text that stands for the model's turn in a readable conversation. */
 const MODEL_TURN = '(answer of the model)';
 
 /** The text that is sent for an empty answer in an earlier turn, because APIs reject empty messages. */
-export const EMPTY_ANSWER = '(no answer)';
+const EMPTY_ANSWER = '(no answer)';
 
 /**
  * Renders a conversation as readable text. Each message starts with a line with its role. A single message of the user
@@ -31,8 +36,8 @@ export function turnCount(messages: readonly PlannedMessage[] | undefined): numb
  * Returns the messages of the next request of a conversation. The answers of the model fill its turns in order, and the
  * messages end before the next turn of the model.
  */
-export function messagesOfTurn(messages: readonly PlannedMessage[], answers: readonly string[]): ChatMessage[] {
-  const turn: ChatMessage[] = [];
+export function messagesOfTurn(messages: readonly PlannedMessage[], answers: readonly string[]): CompleteMessage[] {
+  const turn: CompleteMessage[] = [];
   let filled = 0;
   for (const { role, content } of messages) {
     const text = content ?? answers[filled++];

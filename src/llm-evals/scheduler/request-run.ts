@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 
 import { LLMClientError } from '../../exceptions/index.ts';
-import { getLogger } from '../../internal/logger.ts';
 import { createRandom, type Random } from '../../internal/random.ts';
 import { messageOf } from '../../internal/values.ts';
 import { clientError } from '../client/client-error.ts';
@@ -13,46 +12,9 @@ import type { LLMRequest } from '../plan/planned-prompt.ts';
 import { attemptOnce } from './attempt.ts';
 import { Budget, requireAmount, type StopReason, type TokenCeiling } from './budget.ts';
 import { Pace } from './pace.ts';
-import { asksTooLong, problemOf, inSeconds, RetryPolicy, sentenceOf, withLongWait } from './retry-policy.ts';
+import { ProblemLog } from './problem-log.ts';
+import { asksTooLong, problemOf, RetryPolicy, withLongWait } from './retry-policy.ts';
 import type { RunSettings, RunSummary } from './run-options.ts';
-
-/** The minimum length of a wait that is logged. */
-const LONG_WAIT_MILLIS = 10_000;
-
-/**
- * Logs why answers are missing. Reports the first retried failure of each kind, and waits of more than 10 s. If several
- * requests wait at the same time, one message is logged.
- */
-class ProblemLog {
-  readonly #reported = new Set<FailureKind>();
-  #reportedUntil = -Infinity;
-  #last: string | null = null;
-
-  /** The message of the last failure, without secrets; null if there was no failure. */
-  get last(): string | null {
-    return this.#last;
-  }
-
-  /** Records the failure of an attempt. Ignores cancelled attempts, because the provider did not cause them. */
-  note({ kind, isRetryable }: ClientFailure, error: unknown): void {
-    if (kind === 'cancelled') return;
-    this.#last = redactSecrets(messageOf(error));
-    if (!isRetryable || this.#reported.has(kind)) return;
-    this.#reported.add(kind);
-    getLogger().warn(
-      `A request failed: ${redactSecrets(sentenceOf(error))} Further failures of this kind are not logged.`,
-    );
-  }
-
-  /** Records the wait of a request before its next attempt. */
-  wait(millis: number, now: number, { retryAfterMillis }: ClientFailure): void {
-    if (millis <= LONG_WAIT_MILLIS || now + millis <= this.#reportedUntil + LONG_WAIT_MILLIS) return;
-    this.#reportedUntil = now + millis;
-    const shown = inSeconds(millis);
-    const what = retryAfterMillis === null ? `A request is retried in ${shown}` : `The server asks to wait ${shown}`;
-    getLogger().warn(`${what}. The last error: ${this.#last ?? ''}`);
-  }
-}
 
 /**
  * A run ends if this number of requests failed and no request was answered. The remaining requests would then probably

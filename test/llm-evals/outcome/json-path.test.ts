@@ -77,7 +77,7 @@ describe('valueAtPath', () => {
     ['$[0]', undefined],
   ];
   for (const [path, value] of cases) {
-    it(`finds ${String(JSON.stringify(value)).slice(0, 20)} at ${path}`, () => {
+    it(`finds ${(JSON.stringify(value) as string | undefined)?.slice(0, 20) ?? 'nothing'} at ${path}`, () => {
       expect(valueAtPath(body, parseJsonPath(path))).to.deep.equal(value);
     });
   }

@@ -36,7 +36,7 @@ export interface TemplateLayout {
 }
 
 /** A message of a template. */
-export interface ParsedMessage {
+interface ParsedMessage {
   readonly role: TemplateMessage['role'];
   /** The parsed content; null for a turn of the model. */
   readonly parsed: ParsedTemplate | null;
