@@ -129,6 +129,17 @@ describe('every client follows the interface', () => {
         expect(Object.isFrozen(completion)).to.be.true;
       });
 
+      it('answers a conversation', async () => {
+        const messages = [
+          { role: 'system', content: 'Be brief.' },
+          { role: 'user', content: 'Hello there' },
+          { role: 'assistant', content: 'Hello.' },
+          { role: 'user', content: 'How are you?' },
+        ] as const;
+        const { text } = await kind.make(server).complete('Hello there', { messages });
+        expect(text).to.be.a('string').that.is.not.empty;
+      });
+
       it('answers the first repeat by default', async () => {
         const client = kind.make(server);
         const [given, first, second] = await Promise.all([
