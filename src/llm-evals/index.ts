@@ -5,6 +5,7 @@ export * from './cache/with-cache.ts';
 export { type LiveAccess, liveAccess, type LiveAccessOptions } from './client/access.ts';
 export * from './run/get-llm-client.ts';
 export type {
+  ChatMessage,
   ClientFailure,
   Completion,
   CompletionOptions,
@@ -51,6 +52,7 @@ export type { NeutralizedCounts } from './outcome/neutral-wording.ts';
 export type { OutcomeKind, OutcomeReading } from './outcome/read-outcome.ts';
 export type { JudgeEstimate } from './dry-run/estimate-judge.ts';
 export * from './plan/counterfactual/index.ts';
+export type { PlannedMessage } from './plan/conversation.ts';
 export type { LLMRequest, PlannedPrompt } from './plan/planned-prompt.ts';
 export * from './report/index.ts';
 export * from './run/dry-run.ts';
@@ -80,8 +82,10 @@ export type {
   BbqFormat,
   BenchmarkName,
   BenchmarkSource,
+  CommandInput,
   CounterfactualConfig,
   EvaluatorName,
+  HttpEndpointConfig,
   JudgeConfig,
   JudgeRubric,
   LLMEvalConfig,
@@ -92,6 +96,8 @@ export type {
   OutcomeConfig,
   OutcomeName,
   OutcomeSpec,
+  PromptTemplate,
+  TemplateMessage,
   TokenPrice,
 } from '../schemas/llm-eval/llm-eval-document.ts';
 export * from './stereotype/index.ts';

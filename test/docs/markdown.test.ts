@@ -3,6 +3,7 @@ import path from 'node:path';
 
 import { expect } from 'chai';
 
+import { parseLlmEvalConfig } from '../../src/llm-evals/config/index.ts';
 import { readYaml } from '../../src/io/read-yaml.ts';
 import { parseConfigText } from '../../src/pipeline/index.ts';
 import { gatesSchema } from '../../src/schemas/gates.ts';
@@ -56,6 +57,7 @@ for (const page of pages) {
         it(`${title} is a valid configuration`, async () => {
           const isListOfGates = code.startsWith('- ');
           if (isListOfGates) expect(gatesSchema.parse((await readYaml(code)).value)).not.to.deep.equal([]);
+          else if (/^provider:/m.test(code)) expect((await parseLlmEvalConfig(code)).evaluators).not.to.deep.equal([]);
           else expect((await parseConfigText(code)).sensitive).not.to.deep.equal([]);
         });
       } else {

@@ -71,6 +71,9 @@ describe('parseLlmEvalConfig', () => {
       provider: 'local',
       model: 'stub',
       baseUrl: null,
+      http: null,
+      command: null,
+      commandInput: 'text',
       systemPrompt: null,
       evaluators: ['refusal', 'toxicity_sentiment', 'stereotype'],
       promptTemplates: { a: 'Hello' },
@@ -99,6 +102,7 @@ describe('parseLlmEvalConfig', () => {
       benchmarks: null,
       prices: {},
       allowSmallSamples: false,
+      targets: null,
     });
   });
 
@@ -108,6 +112,9 @@ describe('parseLlmEvalConfig', () => {
       provider: 'compatible',
       model: 'llama',
       baseUrl: 'http://127.0.0.1:11434/v1',
+      http: null,
+      command: null,
+      commandInput: 'text',
       systemPrompt: 'Be brief.',
       evaluators: ['counterfactual', 'stereotype'],
       promptTemplates: [
@@ -164,6 +171,7 @@ describe('parseLlmEvalConfig', () => {
       },
       prices: { llama: { input: 0, output: 1.5, asOf: '2026-01-31' } },
       allowSmallSamples: true,
+      targets: null,
     });
   });
 
