@@ -203,9 +203,9 @@ async function printTargetsDryRun(
 
 /** Returns the options of a request that determine which requests are sent. */
 function planOf(request: LlmEvalRequest): PlanOptions {
-  const { resume, retryErrors, transcriptsOut, replay, maxCost, minGroupSize, allowSmallSamples } = request;
+  const { resume, retryErrors, transcriptsOut, replay, maxCost, minGroupSize, allowSmallSamples, allowCode } = request;
   return {
-    ...{ resume, retryErrors, transcriptsOut, minGroupSize, allowSmallSamples },
+    ...{ resume, retryErrors, transcriptsOut, minGroupSize, allowSmallSamples, allowCode },
     replayPath: replay,
     maxCostUsd: maxCost,
   };
