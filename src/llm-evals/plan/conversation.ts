@@ -27,6 +27,16 @@ export function renderConversation(messages: readonly PlannedMessage[]): string 
   return messages.map(({ role, content }) => `[${role}]\n${content ?? MODEL_TURN}`).join('\n\n');
 }
 
+/**
+ * Returns whether a conversation can be sent: only messages of the assistant are turns of the model, and the last
+ * message is of the user. The configuration checks its own conversations; custom evaluators may plan others.
+ */
+export function isSendable(messages: readonly PlannedMessage[]): boolean {
+  const last = messages.at(-1);
+  const hasOwners = messages.every(({ role, content }) => content !== null || role === 'assistant');
+  return hasOwners && last?.role === 'user';
+}
+
 /** Returns the number of requests of a conversation: one for each turn of the model, including the last answer. */
 export function turnCount(messages: readonly PlannedMessage[] | undefined): number {
   return 1 + (messages ?? []).filter(({ content }) => content === null).length;

@@ -1,6 +1,7 @@
+import { ConfigValidationError } from '../../exceptions/index.ts';
 import type { LLMEvalConfig, LLMParams } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { type ModelIdentity, requestKeys } from '../cache/request-key.ts';
-import type { PlannedMessage } from './conversation.ts';
+import { isSendable, type PlannedMessage } from './conversation.ts';
 
 /**
  * The default maximum number of tokens of an answer. Without a limit in the configuration, this default limits the cost
@@ -113,8 +114,23 @@ export interface RequestPlan {
   readonly requests: readonly LLMRequest[];
 }
 
-/** Plans the requests for a list of prompts. A request is planned once for all evaluators that need its answer. */
+function assertSendable({ evaluator, item, messages }: PlannedPrompt): void {
+  if (messages === undefined || isSendable(messages)) return;
+  throw new ConfigValidationError(
+    `The evaluator '${evaluator}' planned a conversation for the item '${item}' that cannot be sent.`,
+    {
+      context: { evaluator, item },
+      suggestion: 'End with a message of the user, and omit the content only of messages of the assistant.',
+    },
+  );
+}
+
+/**
+ * Plans the requests for a list of prompts. A request is planned once for all evaluators that need its answer.
+ * @throws {ConfigValidationError} if a conversation does not end with a message of the user
+ */
 export function planRequests(prompts: readonly PlannedPrompt[], model: ModelIdentity, params: LLMParams): RequestPlan {
+  prompts.forEach(assertSendable);
   const keyOf = requestKeys(model, params);
   const requests = new Map<string, LLMRequest>();
   // Most prompts are planned for several evaluators and dimensions, so the requests of a text are looked up.

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { expect } from 'chai';
 
-import { LLMClientError } from '../../../src/exceptions/index.ts';
+import { ConfigValidationError, LLMClientError } from '../../../src/exceptions/index.ts';
 import { LLMEvalAdapter } from '../../../src/llm-evals/client/llm-eval-adapter.ts';
 import { parseLlmEvalConfig } from '../../../src/llm-evals/config/load-llm-eval-config.ts';
 import { estimateTokens } from '../../../src/llm-evals/dry-run/estimate-tokens.ts';
@@ -224,6 +224,29 @@ describe('conversations in a run', () => {
     expect(server.requests).to.have.length(length);
     expect(replayed.actual).to.include({ requests: 0, cached: 6 });
   });
+
+  const unsendable = {
+    'that ends with the model': [{ role: 'user', content: 'A' }, { role: 'assistant', content: null }],
+    'without messages': [],
+    'in which the user says nothing': [{ role: 'user', content: null }],
+  } as const; // prettier-ignore
+  for (const [title, messages] of Object.entries(unsendable)) {
+    it(`of an evaluator of your own are rejected before a request is sent: one ${title}`, async () => {
+      const config = await configFor();
+      const planned = { evaluator: 'mine', prompt: 'x', messages, repeat: 0, template: 't', item: 'i' };
+      const mine = {
+        name: 'mine',
+        plan: () => [{ ...planned, dimension: null, group: null, details: {} }],
+        score: () => [],
+      };
+      const error: unknown = await runLlmEval(config, { live: true, evaluators: [mine] }).catch(
+        (each: unknown) => each,
+      );
+      expect(error).to.be.instanceOf(ConfigValidationError);
+      expect(String(error)).to.include("'mine' planned a conversation for the item 'i'");
+      expect(server.requests).to.have.length(0);
+    });
+  }
 
   it('reach a function as messages, with a readable prompt', async () => {
     const config = await configFor({}, {}, 1);
