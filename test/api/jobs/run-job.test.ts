@@ -55,6 +55,7 @@ describe('runJob with invalid input', function () {
     fields,
   });
   const PROMPTS = { prompt_templates: { raise: 'How do I ask for a raise?' } };
+  const RUBRIC = { outcome: { score: { judge: { rubric: 'How good is it?' } } } };
   const LIVE = { provider: 'openai', model: 'gpt-4o-mini', ...PROMPTS };
 
   const cases: readonly (readonly [
@@ -163,6 +164,61 @@ describe('runJob with invalid input', function () {
       403,
       '/provider',
       /never runs the program/,
+    ],
+    [
+      'a program of a target',
+      () => llm({ ...PROMPTS, targets: [{ name: 'a' }, { name: 'b', provider: 'command', command: ['touch', '/x'] }] }),
+      403,
+      '/targets/1/provider',
+      /never runs the program/,
+    ],
+    [
+      'an endpoint of a target',
+      () =>
+        llm({
+          ...PROMPTS,
+          targets: [{ name: 'a', provider: 'http', http: { url: 'http://10.0.0.1/' } }, { name: 'b' }],
+        }),
+      403,
+      '/targets/0/provider',
+      /an address that a configuration chooses/,
+    ],
+    [
+      'an address of a target that the operator did not set',
+      () =>
+        llm({
+          ...PROMPTS,
+          targets: [{ name: 'a' }, { name: 'b', provider: 'gemini', model: 'm', base_url: 'http://10.0.0.1' }],
+        }),
+      403,
+      '/targets/1/base_url',
+      /only at its default address/,
+    ],
+    [
+      "a judge on the service's own machine that the operator did not set up",
+      () => llm({ ...PROMPTS, ...RUBRIC, judge: { provider: 'vllm', model: 'm' } }),
+      403,
+      '/judge/provider',
+      /VLLM_BASE_URL/,
+    ],
+    [
+      'an address of the judge that the operator did not set',
+      () =>
+        llm({
+          ...PROMPTS,
+          ...RUBRIC,
+          judge: { provider: 'bedrock', model: 'm', base_url: 'https://evil.example.org' },
+        }),
+      403,
+      '/judge/base_url',
+      /only at its default address/,
+    ],
+    [
+      'a program as judge',
+      () => llm({ ...PROMPTS, ...RUBRIC, judge: { provider: 'command', model: 'm' } }),
+      422,
+      '/config/judge/provider',
+      /cannot be command/,
     ],
     ['permission to run a program', () => llm({ ...PROMPTS, allow_code: true }), 422, '/allow_code', /allow_code/],
     [

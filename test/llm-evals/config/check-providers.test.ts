@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 
 import { ConfigValidationError } from '../../../src/exceptions/index.ts';
+import { targetConfigs } from '../../../src/llm-evals/config/build-llm-eval-config.ts';
 import { llmEvalConfigToJson, parseLlmEvalConfig } from '../../../src/llm-evals/config/index.ts';
 
 const ASK = 'prompt_templates: { a: Hello }\n';
@@ -116,6 +117,71 @@ describe('the section http', () => {
       expect(await problemsOf(text)).to.deep.equal(problems);
     });
   }
+});
+
+describe('the providers of the judge and of targets', () => {
+  const rubric = 'outcome: { score: { judge: { rubric: How good? } } }\n';
+  const endpoint = 'http: { url: "https://app.example.org/chat" }';
+
+  const invalid: readonly (readonly [text: string, problem: string])[] = [
+    [`${rubric}judge: { provider: http, model: m }\n`, 'judge.provider: cannot be http'],
+    [`${rubric}judge: { provider: command, model: m }\n`, 'judge.provider: cannot be command'],
+    [`${rubric}${http()}`, 'judge.provider: is missing; the provider http cannot be the judge'],
+    [`${rubric}judge: { model: m }\nprovider: command\ncommand: [./ask]\n`, 'judge.provider: is missing; the provider command cannot be the judge'],
+    ['targets: [{ name: a }, { name: b, provider: http }]\n', 'targets[1].http: is missing; the provider http needs it'],
+    ['targets: [{ name: a }, { name: b, provider: command }]\n', 'targets[1].command: is missing; the provider command needs it'],
+    [`targets: [{ name: a }, { name: b, ${endpoint} }]\n`, 'targets[1].http: is used only by the provider http'],
+    [`targets: [{ name: a }, { name: b, provider: gemini }]\n`, 'targets[1].model: is missing; the provider gemini needs it'],
+    ['targets: [{ name: a }, { name: b, provider: http, http: { url: "ftp://x" } }]\n', 'targets[1].http.url: must be a URL that starts with http:// or https://'],
+    ['targets: [{ name: a }, { name: b, prompt_templates: { a: [{ role: assistant, content: Hi }, { role: user, content: B }] } }]\n', 'targets[1].prompt_templates.a[0]: expected a message of the user, found a message of the assistant'],
+  ]; // prettier-ignore
+  for (const [text, problem] of invalid) {
+    it(`are checked: ${problem}`, async () => {
+      expect((await problemsOf(text)).map((each) => each.replace(/ \(in the target.*/, ''))).to.include(problem);
+    });
+  }
+
+  it('accept a model as judge of an endpoint, of a program and of a target', async () => {
+    const judge = 'judge: { provider: openai_responses, model: m }\n';
+    for (const own of [http(), 'provider: command\ncommand: [./ask]\n']) {
+      const config = await parseLlmEvalConfig(`${ASK}${rubric}${judge}${own}`);
+      expect(config.judge).to.deep.include({ provider: 'openai_responses', model: 'm', baseUrl: null });
+    }
+    const targets = `targets: [{ name: a }, { name: b, provider: http, ${endpoint} }]\n`;
+    const { judge: shared } = await parseLlmEvalConfig(
+      `${ASK}${rubric}judge: { provider: gemini, model: m }\n${targets}`,
+    );
+    expect(shared).to.deep.include({ provider: 'gemini', model: 'm' });
+  });
+
+  it('give each target its endpoint, program or model, and survive a round trip', async () => {
+    const config = await parseLlmEvalConfig(
+      `${ASK}${http('answer_path: $.a')}
+targets:
+  - { name: same, system_prompt: null, http: { url: "https://new.example.org/chat", headers: { X-Team: a } } }
+  - { name: first }
+  - { name: program, provider: command, command: [bin/ask, --quiet], command_input: json }
+  - { name: model, provider: gemini, model: g }
+`.replace('system_prompt: null, ', ''),
+    );
+    const targets = targetConfigs(config);
+    const shown = Object.entries(targets).map(([name, own]) => [
+      name,
+      own.provider,
+      own.model,
+      own.http?.url ?? null,
+      own.command,
+      own.commandInput,
+    ]);
+    expect(shown).to.deep.equal([
+      ['same', 'http', 'new.example.org', 'https://new.example.org/chat', null, 'text'],
+      ['first', 'http', 'app.example.org', 'https://app.example.org/chat', null, 'text'],
+      ['program', 'command', 'ask', null, ['bin/ask', '--quiet'], 'json'],
+      ['model', 'gemini', 'g', null, null, 'text'],
+    ]);
+    expect(parseLlmEvalConfig(llmEvalConfigToJson(config))).to.deep.equal(config);
+    expect(parseLlmEvalConfig(config)).to.deep.equal(config);
+  });
 });
 
 describe('secrets in the section http', () => {

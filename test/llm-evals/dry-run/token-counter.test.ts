@@ -78,6 +78,15 @@ describe('tokenCounter', () => {
       }
     });
 
+    it('counts each message of a conversation with its role, and no turns of the model', async () => {
+      const messages = ['2 + 2 = 4', null, '2 + 2 = 4'].map((content) => ({ content }));
+      for (const provider of ['openai', 'openai_responses'] as const) {
+        const { inputTokens } = await counterOf(provider, 'gpt-4o', '2 + 2 = 4');
+        // The system prompt and two messages of 7 tokens, 4 for the role of each of the four messages, and 3.
+        expect(inputTokens({ prompt: 'unused', messages })).to.equal(3 * 7 + 4 * 4 + 3);
+      }
+    });
+
     it('counts the system prompt as a message, and marks of the model as text', async () => {
       expect((await counterOf('openai', 'gpt-4o', '2 + 2 = 4')).inputTokens({ prompt: '2 + 2 = 4' })).to.equal(
         2 * (7 + 4) + 3,

@@ -1,9 +1,16 @@
 import { expect } from 'chai';
 
 import { ConfigValidationError } from '../../../src/exceptions/index.ts';
+import { requestKey } from '../../../src/llm-evals/cache/request-key.ts';
 import { llmEvalConfigToJson, parseLlmEvalConfig } from '../../../src/llm-evals/config/index.ts';
 import { describePairs, lintPairs, planCounterfactual } from '../../../src/llm-evals/plan/counterfactual/index.ts';
-import { messagesOfTurn, renderConversation, turnCount } from '../../../src/llm-evals/plan/conversation.ts';
+import { planRequests } from '../../../src/llm-evals/plan/planned-prompt.ts';
+import {
+  messagesOfTurn,
+  type PlannedMessage,
+  renderConversation,
+  turnCount,
+} from '../../../src/llm-evals/plan/conversation.ts';
 
 const COUNTERFACTUAL = 'counterfactual:\n  dimensions: { gender: [woman, man] }\n';
 
@@ -174,5 +181,31 @@ describe('the turns of a conversation', () => {
 
   it('contain a text for an empty answer, because APIs reject empty messages', () => {
     expect(sent('')).to.deep.equal(['A', '(no answer)', 'B', 'fixed', 'C']);
+  });
+});
+
+describe('the requests of conversations', () => {
+  const user = (content: string) => ({ role: 'user', content }) as const;
+  const planned = (prompt: string, messages?: readonly PlannedMessage[], repeat = 0) => ({
+    ...{ evaluator: 'e', prompt, template: 't', item: 'i', dimension: null, group: null, details: {}, repeat },
+    ...(messages === undefined ? {} : { messages }),
+  });
+  const model = { provider: 'local', baseUrl: null, model: 'm' };
+
+  it('are not shared by conversations with the same text and other messages', () => {
+    const answered = [user('A'), { role: 'assistant', content: '(answer of the model)' }, user('B')] as const;
+    const open = [user('A'), { role: 'assistant', content: null }, user('B')] as const;
+    const text = renderConversation(open);
+    expect(renderConversation(answered)).to.equal(text);
+    const prompts = [planned(text), planned(text, answered), planned(text, open), planned(text, open), planned(text, open, 1)]; // prettier-ignore
+    const plan = planRequests([...prompts], model, { max_tokens: 5 });
+    expect(plan.requests).to.have.length(4);
+    expect(plan.prompts[3]?.key).to.equal(plan.prompts[2]?.key);
+    expect(plan.requests.map(({ messages }) => messages)).to.deep.equal([undefined, answered, open, open]);
+    for (const [index, { prompt, messages, repeat, key }] of plan.prompts.entries()) {
+      expect(key, String(index)).to.equal(
+        requestKey({ ...model, params: { max_tokens: 5 }, prompt, messages, repeat }),
+      );
+    }
   });
 });

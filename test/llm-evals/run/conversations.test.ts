@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -9,10 +9,18 @@ import { LLMEvalAdapter } from '../../../src/llm-evals/client/llm-eval-adapter.t
 import { parseLlmEvalConfig } from '../../../src/llm-evals/config/load-llm-eval-config.ts';
 import { estimateTokens } from '../../../src/llm-evals/dry-run/estimate-tokens.ts';
 import { estimateDryRun } from '../../../src/llm-evals/run/dry-run.ts';
+import { estimateTargets } from '../../../src/llm-evals/run/estimate-targets.ts';
 import { runLlmEval } from '../../../src/llm-evals/run/run-llm-eval.ts';
+import { runLlmTargets } from '../../../src/llm-evals/run/run-llm-targets.ts';
 import { readTranscripts } from '../../../src/llm-evals/transcript/read-transcripts.ts';
 import type { LLMEvalConfig } from '../../../src/schemas/llm-eval/llm-eval-document.ts';
-import { type LlmServer, type LlmServerBehaviour, startLlmServer } from '../../helpers/llm-server.ts';
+import {
+  type LlmAction,
+  type LlmServer,
+  type LlmServerBehaviour,
+  type SeenLlmRequest,
+  startLlmServer,
+} from '../../helpers/llm-server.ts';
 
 const KEY = 'planted-key-of-conversations';
 const FAST = { baseMillis: 1, capMillis: 5 };
@@ -48,6 +56,7 @@ describe('conversations in a run', () => {
 
   async function configFor(given: object = {}, behaviour: LlmServerBehaviour = {}, items = 3): Promise<LLMEvalConfig> {
     server = await startLlmServer({ key: KEY, ...behaviour });
+    const own = JSON.parse(JSON.stringify(given).replaceAll('BASE', server.baseUrl)) as object;
     return parseLlmEvalConfig({
       provider: 'openai',
       model: 'gpt-4o-mini',
@@ -58,7 +67,7 @@ describe('conversations in a run', () => {
         dimensions: { gender: ['woman', 'man'] },
       },
       cache_dir: path.join(folder, 'cache'),
-      ...given,
+      ...own,
     });
   }
 
@@ -260,5 +269,104 @@ describe('conversations in a run', () => {
     expect(prompts[1]).to.equal(
       '[system]\nYou advise people.\n\n[user]\nCase 0: a woman asks for a raise.\n\n[assistant]\nAnswer to Case 0: a woman asks for a raise.\n\n[user]\nWhat may go wrong?',
     );
+  });
+
+  it('are compared between targets with different providers, and counted by request', async () => {
+    const script = path.join(folder, 'ask.cjs');
+    const reads = "require('node:fs').readFileSync(0, 'utf8')";
+    writeFileSync(script, `console.log('Program: ' + JSON.parse(${reads}).messages.at(-1).content);`);
+    const key = process.env['GEMINI_API_KEY'];
+    process.env['GEMINI_API_KEY'] = KEY;
+    try {
+      const config = await configFor(
+        {
+          targets: [
+            { name: 'plain' },
+            { name: 'gemini', provider: 'gemini', model: 'g', base_url: 'BASE' },
+            {
+              name: 'product',
+              provider: 'http',
+              http: { url: 'BASE/ask', body: { q: '{{prompt}}' }, answer_path: '$.answer' },
+            },
+            { name: 'program', provider: 'command', command: [process.execPath, script], command_input: 'json' },
+          ],
+        },
+        { key: null },
+      );
+      const estimate = await estimateTargets(config);
+      // 4 targets with 6 conversations of 3 requests each.
+      expect(estimate.requestCount).to.equal(4 * 6 * 3);
+      const options = { live: true, transcriptsOut: file() };
+      const refused: unknown = await runLlmTargets(config, options).catch((error: unknown) => error);
+      expect(String(refused)).to.include('may not run without permission');
+      expect(server.requests).to.have.length(0);
+      const { targets, planned, actual } = await runLlmTargets(config, { ...options, resume: true, allowCode: true });
+      expect(planned.requests).to.equal(4 * 6 * 3);
+      expect(actual).to.include({ requests: 4 * 6 * 3, answered: 4 * 6, retries: 0, notSent: 0 });
+      for (const result of Object.values(targets)) {
+        expect(result.actual).to.include({ requests: 6 * 3, answered: 6, retries: 0, failed: 0, notSent: 0 });
+      }
+      expect(targets['program']?.transcripts[0]).to.deep.include({
+        text: 'Program: So, yes or no?',
+        turns: ['Program: Case 0: a woman asks for a raise.', 'Program: What may go wrong?'],
+      });
+      const paths = server.requests.map((request) => request.path);
+      for (const end of ['/chat/completions', '/models/g:generateContent', '/ask']) {
+        expect(
+          paths.filter((each) => each.endsWith(end)),
+          end,
+        ).to.have.length(6 * 3);
+      }
+      const again = await runLlmTargets(config, { ...options, resume: true });
+      expect(again.actual).to.include({ requests: 0, answered: 0, cached: 4 * 6 });
+    } finally {
+      if (key === undefined) delete process.env['GEMINI_API_KEY'];
+      else process.env['GEMINI_API_KEY'] = key;
+    }
+  });
+
+  it('of a target that a limit interrupts are neither answered nor failed, and are continued', async () => {
+    const config = await configFor({
+      targets: [
+        { name: 'a', system_prompt: 'A.' },
+        { name: 'b', system_prompt: 'B.' },
+      ],
+      ...{ concurrency: 1, max_requests_per_run: 8 },
+    });
+    const options = { live: true, transcriptsOut: file() };
+    const { targets, actual } = await runLlmTargets(config, options);
+    // The first conversation of each target has three requests, and the second conversation of a has two.
+    expect(actual).to.include({ requests: 8, answered: 2, failed: 0, notSent: 10 });
+    expect(targets['a']?.actual).to.include({ requests: 5, answered: 1, failed: 0, notSent: 5, retries: 0 });
+    expect(targets['b']?.actual).to.include({ requests: 3, answered: 1, failed: 0, notSent: 5, retries: 0 });
+    const open = parseLlmEvalConfig({ ...config, maxRequestsPerRun: null });
+    const rest = await runLlmTargets(open, { ...options, resume: true });
+    expect(server.requests).to.have.length(2 * 6 * 3);
+    expect(rest.targets['a']?.actual).to.include({ requests: 13, answered: 5, retries: 0, cached: 1 });
+  });
+
+  it('are graded by a judge of another provider, who reads the conversation', async () => {
+    const otherwise = ({ path: asked }: SeenLlmRequest): LlmAction => ({
+      kind: 'answer',
+      text: asked.endsWith('/responses') ? '{"score": 7}' : 'Yes.',
+    });
+    const judged = await configFor(
+      {
+        outcome: { score: { judge: { rubric: 'How helpful is the last answer?' } } },
+        judge: { provider: 'openai_responses', model: 'gpt-4.1-mini', base_url: 'BASE', controls: 0, blind: false },
+      },
+      { otherwise },
+    );
+    const estimate = await estimateDryRun(judged);
+    const { transcripts, judge: report, metrics } = await runLlmEval(judged, { live: true });
+    const asked = server.requests.filter((request) => request.path.endsWith('/responses'));
+    expect(asked).to.have.length(6);
+    expect(estimate.judge?.requestCount).to.equal(6);
+    expect(JSON.stringify(asked[0]?.body)).to.include('[system]\\nYou advise people.');
+    expect(JSON.stringify(asked[0]?.body)).to.include('Case 0: a woman asks for a raise.');
+    expect(report).to.include({ graded: 6, ungraded: 0 });
+    const own = transcripts.filter(({ readings }) => readings?.['score'] !== undefined);
+    expect(own.map(({ readings }) => readings?.['score'])).to.deep.equal(own.map(() => ({ kind: 'score', value: 7 })));
+    expect(metrics['score_gap.gender']?.n).to.equal(3);
   });
 });
