@@ -162,7 +162,7 @@ const CODES_BY_CLASS = {
   CacheMissError: {
     'live-calls-not-allowed': {
       cause: 'Some answers are not in the cache, and calls to a provider are not allowed.',
-      fix: 'Allow live calls for one run with `--live` or EVENHAND_LLM_ALLOW_LIVE=1, or supply recorded answers.',
+      fix: 'Allow live calls for one run with `--live` or EVENHAND_LLM_ALLOW_LIVE=1 (for the program of a configuration, with `--allow-code`), or supply recorded answers.',
     },
     'replay-only': {
       cause: 'Some answers are not recorded, and `replay_only` does not allow calls to a provider.',

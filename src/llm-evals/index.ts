@@ -6,6 +6,7 @@ export { type LiveAccess, liveAccess, type LiveAccessOptions } from './client/ac
 export { type EmbedderOptions, getEmbedder } from './run/get-embedder.ts';
 export * from './run/get-llm-client.ts';
 export type {
+  ChatMessage,
   ClientFailure,
   Completion,
   CompletionOptions,
@@ -20,7 +21,7 @@ export * from './client/provider-client.ts';
 export { createReplayClient, type ReplayClientOptions } from './client/replay-client.ts';
 export { type Environment, looksLikeSecret, redactSecrets } from './client/secrets.ts';
 export * from './config/index.ts';
-export * from './dry-run/build-estimate.ts';
+export { buildEstimate, type EstimateInput, type PlannedPart, type PlannedRequest } from './dry-run/build-estimate.ts';
 export type { DryRunEstimate, DryRunPart, EstimateRange, JudgeEstimate } from './dry-run/dry-run-estimate.ts';
 export * from './dry-run/dry-run-json.ts';
 export type { TargetsEstimate, TargetsEstimateJson } from './dry-run/targets-estimate.ts';
@@ -52,9 +53,10 @@ export type { CustomMetrics, MetricFunction, MetricValue } from './outcome/metri
 export type { NeutralizedCounts } from './outcome/neutral-wording.ts';
 export type { OutcomeKind, OutcomeReading } from './outcome/read-outcome.ts';
 export * from './plan/counterfactual/index.ts';
+export type { PlannedMessage } from './plan/conversation.ts';
 export type { LLMRequest, PlannedPrompt } from './plan/planned-prompt.ts';
 export * from './report/index.ts';
-export * from './run/dry-run.ts';
+export { estimateDryRun } from './run/dry-run.ts';
 export * from './run/llm-eval-result.ts';
 export type { UnreadAnswers } from './run/unread-answers.ts';
 export type { BudgetAccount, RunLimits, RunPrice, StopReason, TokenCeiling } from './scheduler/budget.ts';
@@ -81,9 +83,11 @@ export type {
   BbqFormat,
   BenchmarkName,
   BenchmarkSource,
+  CommandInput,
   CounterfactualConfig,
   EmbeddingConfig,
   EvaluatorName,
+  HttpEndpointConfig,
   JudgeConfig,
   JudgeRubric,
   LLMEvalConfig,
@@ -94,6 +98,8 @@ export type {
   OutcomeConfig,
   OutcomeName,
   OutcomeSpec,
+  PromptTemplate,
+  TemplateMessage,
   TokenPrice,
 } from '../schemas/llm-eval/llm-eval-document.ts';
 export * from './stereotype/index.ts';

@@ -99,6 +99,43 @@ describe('evenhand llm-eval', () => {
     expect(missing.stderr).to.include('19 answers are missing');
   });
 
+  it('asks an endpoint of your own, and evaluates the gate without a line of code', async () => {
+    const server = await startLlmServer({ key: 'a-key-of-my-product' });
+    servers.push(server);
+    const text = `provider: http
+http:
+  url: ${server.baseUrl}/ask
+  headers: { authorization: "Bearer \${EVENHAND_LLM_API_KEY}" }
+  answer_path: $.answer
+  input_tokens_path: $.usage.input
+  output_tokens_path: $.usage.output
+cache_dir: ${pathOf('http-cache')}
+${PROMPTS}`;
+    const args = ['llm-eval', '--config', config('http.yml', text), '--live', '--json'];
+    const gate = ['--metric', 'length_gap', '--threshold', '1'];
+    const env = { EVENHAND_LLM_API_KEY: 'a-key-of-my-product' };
+    const { code, stdout } = await runCli([...args, ...gate], { cwd: folder(), env });
+    expect([code, (JSON.parse(stdout) as EvalJson).passed]).to.deep.equal([0, true]);
+    expect(server.requests).to.have.length(20);
+    const refused = await runCli(['llm-eval', '--config', pathOf('http.yml')], { cwd: folder(), env });
+    expect([refused.code, server.requests.length]).to.deep.equal([0, 20]);
+  });
+
+  it('runs a program only with --allow-code', async () => {
+    const script = pathOf('ask.cjs');
+    writeFileSync(script, `process.stdin.on('data', (data) => console.log('You said: ' + data));`);
+    const text = `provider: command\ncommand: [${process.execPath}, ${script}]\ncache_dir: ${pathOf('program-cache')}\n`;
+    const file = config('program.yml', `${text}${PROMPTS}`);
+    const refused = await run('--config', file, '--live');
+    expect(refused.code).to.equal(2);
+    expect(refused.stderr).to.include('--allow-code');
+    const dry = await run('--config', file, '--dry-run', '--json');
+    expect(JSON.parse(dry.stdout)).to.include({ request_count: 20 });
+    const { code, stdout } = await run('--config', file, '--allow-code', '--json');
+    expect(code).to.equal(0);
+    expect((JSON.parse(stdout) as EvalJson).actual).to.include({ requests: 20, answered: 20 });
+  });
+
   it('keeps paid answers when a limit stops it, says how to resume, and then requests only the rest', async () => {
     const [server, file] = await served('limited', {}, 'max_requests_per_run: 7\nconcurrency: 2\n');
     const answers = pathOf('limited.ndjson');

@@ -8,10 +8,19 @@ import { LLMEvalAdapter } from '../../src/llm-evals/client/llm-eval-adapter.ts';
 import { createProviderClient } from '../../src/llm-evals/client/provider-client.ts';
 import type { AnswerRecord } from '../../src/llm-evals/client/transcript.ts';
 import { type LlmServer, type LlmServerBehaviour, startLlmServer } from '../helpers/llm-server.ts';
+import { endpointOf, NETWORK_PROVIDERS } from '../llm-evals/client/llm-clients.ts';
 
 /** The fake key of every provider; it must not appear in any answer, error or id. */
 const KEY = 'planted-K3y+of/conformance';
-const KEY_VARIABLES = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'EVENHAND_LLM_API_KEY'];
+const KEY_VARIABLES = [
+  'OPENAI_API_KEY',
+  'ANTHROPIC_API_KEY',
+  'GEMINI_API_KEY',
+  'AWS_BEARER_TOKEN_BEDROCK',
+  'OLLAMA_API_KEY',
+  'VLLM_API_KEY',
+  'EVENHAND_LLM_API_KEY',
+];
 const FINISH_REASONS = ['stop', 'length', 'content_filter', 'refusal', 'other'];
 
 /** A client of one kind: how it is created, and how it is made to echo the key and to fail. */
@@ -22,19 +31,26 @@ interface Kind {
   readonly makeFailing?: (server: LlmServer) => LLMClient;
 }
 
-const env = Object.fromEntries(KEY_VARIABLES.map((name) => [name, KEY]));
+const env = { ...Object.fromEntries(KEY_VARIABLES.map((name) => [name, KEY])), AWS_REGION: 'eu-central-1' };
 
-function provider(name: 'openai' | 'anthropic' | 'compatible'): Kind {
+function provider(name: (typeof NETWORK_PROVIDERS)[number]): Kind {
   const make = (server: LlmServer, behaviour: LlmServerBehaviour): LLMClient => {
     server.setBehaviour({ key: KEY, ...behaviour });
     const config = { provider: name, model: 'a-model', baseUrl: server.baseUrl, timeoutMillis: 5000, params: {} };
-    return createProviderClient(config, { env });
+    return createProviderClient({ ...config, http: endpointOf(server) }, { env });
   };
   return {
     make: (server) => make(server, {}),
     makeEchoing: (server) => make(server, { otherwise: { kind: 'answer', echoesKey: true } }),
     makeFailing: (server) => make(server, { otherwise: { kind: 'error', status: 401, echoesKey: true } }),
   };
+}
+
+/** A program whose answers contain its input, and that can echo the key or fail. */
+function program(script: string): LLMClient {
+  const config = { provider: 'command', model: 'a-model', baseUrl: null, timeoutMillis: 5000, params: {} } as const;
+  const command = [process.execPath, '-e', script];
+  return createProviderClient({ ...config, command, commandInput: 'json' }, { env, allowCode: true });
 }
 
 function quiet(name: 'local' | 'replay', records?: readonly AnswerRecord[]): LLMClient {
@@ -50,9 +66,12 @@ const record = (prompt: string, repeat: number, given: Partial<AnswerRecord> = {
 });
 
 const KINDS: Readonly<Record<string, Kind>> = {
-  openai: provider('openai'),
-  anthropic: provider('anthropic'),
-  compatible: provider('compatible'),
+  ...Object.fromEntries(NETWORK_PROVIDERS.map((name) => [name, provider(name)])),
+  command: {
+    make: () => program('process.stdin.on("data", (data) => console.log("Read " + data))'),
+    makeEchoing: () => program(`console.log("The key is ${KEY}.")`),
+    makeFailing: () => program(`console.error("wrong: ${KEY}"); process.exitCode = 4`),
+  },
   local: { make: () => quiet('local') },
   replay: {
     make: () => quiet('replay', [record('Hello there', 0), record('Hello there', 1)]),
@@ -110,6 +129,17 @@ describe('every client follows the interface', () => {
         expect(Object.isFrozen(completion)).to.be.true;
       });
 
+      it('answers a conversation', async () => {
+        const messages = [
+          { role: 'system', content: 'Be brief.' },
+          { role: 'user', content: 'Hello there' },
+          { role: 'assistant', content: 'Hello.' },
+          { role: 'user', content: 'How are you?' },
+        ] as const;
+        const { text } = await kind.make(server).complete('Hello there', { messages });
+        expect(text).to.be.a('string').that.is.not.empty;
+      });
+
       it('answers the first repeat by default', async () => {
         const client = kind.make(server);
         const [given, first, second] = await Promise.all([
@@ -120,7 +150,7 @@ describe('every client follows the interface', () => {
         expect(first.text).to.equal(given.text);
         expect(second.text).to.be.a('string');
         // A server that does not receive the repeat gives the same answer here.
-        if (!['openai', 'anthropic', 'compatible'].includes(title)) expect(second.text).to.not.equal(first.text);
+        if (!NETWORK_PROVIDERS.some((name) => name === title)) expect(second.text).to.not.equal(first.text);
       });
 
       it('has an id that is stable, includes the model, and contains no secret', () => {

@@ -3,6 +3,7 @@ import path from 'node:path';
 
 import { expect } from 'chai';
 
+import { parseLlmEvalConfig } from '../../src/llm-evals/config/index.ts';
 import { readYaml } from '../../src/io/read-yaml.ts';
 import { parseLlmEvalConfig } from '../../src/llm-evals/config/load-llm-eval-config.ts';
 import { parseConfigText } from '../../src/pipeline/index.ts';

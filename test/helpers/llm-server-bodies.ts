@@ -1,7 +1,7 @@
 import type { SeenLlmRequest } from './llm-server.ts';
 
 /** The API that the server implements. */
-export type Api = 'openai' | 'anthropic';
+export type Api = 'openai' | 'anthropic' | 'responses' | 'gemini' | 'bedrock' | 'ollama' | 'custom';
 
 /** An answer, independent of the API. */
 export interface ServedAnswer {
@@ -14,7 +14,121 @@ export interface ServedAnswer {
 /** Returns the body of an answer, with all fields of the real API. */
 export function answerBody(api: Api, seen: SeenLlmRequest, answer: ServedAnswer): unknown {
   const model = String(seen.body?.['model']);
-  return api === 'openai' ? chatCompletion(model, seen, answer) : anthropicMessage(model, seen, answer);
+  return BODIES[api](model, seen, answer);
+}
+
+type Body = (model: string, seen: SeenLlmRequest, answer: ServedAnswer) => unknown;
+
+const BODIES: Readonly<Record<Api, Body>> = {
+  openai: chatCompletion,
+  anthropic: anthropicMessage,
+  responses: responseOf,
+  gemini: geminiResponse,
+  bedrock: converseResponse,
+  ollama: ollamaResponse,
+  custom: (_, seen, answer) => {
+    const [input, output] = countTokens(seen, answer);
+    return { answer: answer.text, ...(answer.hasUsage === false ? {} : { usage: { input, output } }) };
+  },
+};
+
+/** As in https://platform.openai.com/docs/api-reference/responses/object. */
+function responseOf(model: string, seen: SeenLlmRequest, answer: ServedAnswer): unknown {
+  const [inputTokens, outputTokens] = countTokens(seen, answer);
+  const content = {
+    answer: { type: 'output_text', text: answer.text, annotations: [], logprobs: [] },
+    refusal: { type: 'refusal', refusal: answer.text },
+    tool_calls: null,
+  }[answer.kind];
+  const call = {
+    type: 'function_call',
+    id: 'fc_1',
+    call_id: 'call_1',
+    name: 'look_up',
+    arguments: '{}',
+    status: 'completed',
+  };
+  const message = { type: 'message', id: 'msg_1', status: 'completed', role: 'assistant', content: [content] };
+  const isIncomplete = answer.finish !== undefined;
+  return {
+    id: 'resp_67ccd2bed1ec8190b14f964abc0542670bb6a6b452d3795b',
+    object: 'response',
+    created_at: 1741476542,
+    status: isIncomplete ? 'incomplete' : 'completed',
+    error: null,
+    incomplete_details: isIncomplete ? { reason: answer.finish } : null,
+    model,
+    output: [{ type: 'reasoning', id: 'rs_1', summary: [] }, content === null ? call : message],
+    ...(answer.hasUsage === false
+      ? {}
+      : {
+          usage: {
+            input_tokens: inputTokens,
+            input_tokens_details: { cached_tokens: 0 },
+            output_tokens: outputTokens,
+            output_tokens_details: { reasoning_tokens: 0 },
+            total_tokens: inputTokens + outputTokens,
+          },
+        }),
+  };
+}
+
+/** As in https://ai.google.dev/api/generate-content#v1beta.GenerateContentResponse. */
+function geminiResponse(model: string, seen: SeenLlmRequest, answer: ServedAnswer): unknown {
+  const [promptTokenCount, candidatesTokenCount] = countTokens(seen, answer);
+  const thought = { text: 'I think about it.', thought: true };
+  const part = answer.kind === 'tool_calls' ? { functionCall: { name: 'look_up', args: {} } } : { text: answer.text };
+  const content = { parts: [thought, part], role: 'model' };
+  const isRefusal = answer.kind === 'refusal';
+  return {
+    candidates: [
+      { ...(isRefusal ? {} : { content }), finishReason: answer.finish ?? (isRefusal ? 'SAFETY' : 'STOP'), index: 0 },
+    ],
+    ...(answer.hasUsage === false
+      ? {}
+      : {
+          usageMetadata: {
+            promptTokenCount,
+            candidatesTokenCount,
+            totalTokenCount: promptTokenCount + candidatesTokenCount,
+          },
+        }),
+    modelVersion: model,
+  };
+}
+
+/** As in https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html. */
+function converseResponse(_: string, seen: SeenLlmRequest, answer: ServedAnswer): unknown {
+  const [inputTokens, outputTokens] = countTokens(seen, answer);
+  const call = { toolUse: { toolUseId: 'tooluse_1', name: 'look_up', input: {} } };
+  const stops = { answer: 'end_turn', refusal: 'guardrail_intervened', tool_calls: 'tool_use' };
+  return {
+    output: { message: { role: 'assistant', content: [answer.kind === 'tool_calls' ? call : { text: answer.text }] } },
+    stopReason: answer.finish ?? stops[answer.kind],
+    ...(answer.hasUsage === false
+      ? {}
+      : { usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens } }),
+    metrics: { latencyMs: 1175 },
+  };
+}
+
+/** As in https://github.com/ollama/ollama/blob/main/docs/api.md. */
+function ollamaResponse(model: string, seen: SeenLlmRequest, answer: ServedAnswer): unknown {
+  const [prompt, output] = countTokens(seen, answer);
+  const calls = [{ function: { name: 'look_up', arguments: {} } }];
+  return {
+    model,
+    created_at: '2023-12-12T14:13:43.416799Z',
+    message: {
+      role: 'assistant',
+      content: answer.text,
+      ...(answer.kind === 'tool_calls' ? { tool_calls: calls } : {}),
+    },
+    done_reason: answer.finish ?? 'stop',
+    done: true,
+    total_duration: 5191566416,
+    ...(answer.hasUsage === false ? {} : { prompt_eval_count: prompt, eval_count: output }),
+  };
 }
 
 function chatCompletion(model: string, seen: SeenLlmRequest, answer: ServedAnswer): unknown {
@@ -115,6 +229,16 @@ const ANTHROPIC_ERRORS: Readonly<Record<number, readonly [type: string, message:
   529: ['overloaded_error', 'Overloaded'],
 };
 
+/** As in https://ai.google.dev/gemini-api/docs/troubleshooting. */
+const GOOGLE_ERRORS: Readonly<Record<number, readonly [status: string, message: string]>> = {
+  400: ['INVALID_ARGUMENT', 'Request contains an invalid argument.'],
+  403: ['PERMISSION_DENIED', 'Your API key does not have the required permissions.'],
+  404: ['NOT_FOUND', 'models/none is not found for API version v1beta'],
+  429: ['RESOURCE_EXHAUSTED', 'You exceeded the rate limit.'],
+  500: ['INTERNAL', 'An internal error has occurred.'],
+  503: ['UNAVAILABLE', 'The model is overloaded. Please try again later.'],
+};
+
 /** Returns the body of an error in the wording of the API. */
 export function errorBody(api: Api, status: number, code: string | undefined, message: string | undefined): unknown {
   if (api === 'anthropic') {
@@ -122,6 +246,12 @@ export function errorBody(api: Api, status: number, code: string | undefined, me
     const error = { type: code ?? type, message: message ?? text };
     return { type: 'error', error, request_id: 'req_011CSHoEeqs5C35K2UUqR7Fy' };
   }
+  if (api === 'gemini') {
+    const text = message ?? GOOGLE_ERRORS[status]?.[1] ?? 'Something went wrong';
+    return { error: { code: status, message: text, status: code ?? GOOGLE_ERRORS[status]?.[0] ?? 'UNKNOWN' } };
+  }
+  if (api === 'bedrock') return { message: message ?? 'The request failed.' };
+  if (api === 'ollama') return { error: message ?? 'the request failed' };
   const [type, ownCode, text] = OPENAI_ERRORS[status] ?? ['server_error', null, 'Something went wrong'];
   return {
     error: {

@@ -75,7 +75,7 @@ export interface LlmServer {
   close(): Promise<void>;
 }
 
-/** Starts a server on the loopback interface that implements OpenAI's chat completions and Anthropic's messages. */
+/** Starts a server on the loopback interface that implements the APIs of all providers, and an endpoint `/v1/ask`. */
 export async function startLlmServer(behaviour: LlmServerBehaviour = {}): Promise<LlmServer> {
   const state = new ServerState(behaviour);
   const server = createServer((request, response) => {
@@ -171,15 +171,23 @@ function check(seen: SeenLlmRequest, key: string | null | undefined): LlmAction 
   const { body } = seen;
   const invalid = (message: string): LlmAction => ({ kind: 'error', status: 400, message });
   if (body === undefined) return invalid('We could not parse the JSON body of your request.');
-  if (typeof body['model'] !== 'string') return invalid('you must provide a model parameter');
-  const messages = body['messages'];
+  if (api === 'custom') return undefined;
+  // The model is a part of the path in these two APIs.
+  const isInPath = api === 'gemini' || api === 'bedrock';
+  if (!isInPath && typeof body['model'] !== 'string') return invalid('you must provide a model parameter');
+  const messages = messagesOf(body);
   if (!Array.isArray(messages) || messages.length === 0) return invalid('messages: at least one message is required');
-  if (api === 'openai') return undefined;
+  if (api === 'bedrock' && !messages.every(hasBlocks)) return invalid('content must be a list of blocks');
+  if (api !== 'anthropic') return undefined;
   if (seen.headers['anthropic-version'] === undefined) return invalid('anthropic-version: header is required');
   if (typeof body['max_tokens'] !== 'number') return invalid('max_tokens: Field required');
   const isSystem = (message: { role?: unknown }) => message.role === 'system';
   if (!messages.some(isSystem)) return undefined;
   return invalid('messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter');
+}
+
+function hasBlocks({ content }: { content?: unknown }): boolean {
+  return Array.isArray(content);
 }
 
 function act(action: LlmAction, seen: SeenLlmRequest, response: ServerResponse): void {
@@ -250,23 +258,47 @@ function withText(action: Extract<LlmAction, { kind: 'answer' | 'refusal' | 'too
   return { ...action, text: text ?? echo ?? `An answer to: ${seen.prompt}` };
 }
 
+const PATHS: readonly (readonly [RegExp, Api])[] = [
+  [/^\/v1\/chat\/completions$/, 'openai'],
+  [/^\/v1\/messages$/, 'anthropic'],
+  [/^\/v1\/responses$/, 'responses'],
+  [/^\/v1\/models\/[^/]+:generateContent$/, 'gemini'],
+  [/^\/v1\/model\/[^/]+\/converse$/, 'bedrock'],
+  [/^\/v1\/api\/chat$/, 'ollama'],
+  [/^\/v1\/ask(?:\?|$)/, 'custom'],
+];
+
 function apiOf({ path }: Pick<SeenLlmRequest, 'path'>): Api | undefined {
-  if (path === '/v1/chat/completions') return 'openai';
-  return path === '/v1/messages' ? 'anthropic' : undefined;
+  return PATHS.find(([pattern]) => pattern.test(path))?.[1];
 }
 
 function givenKey(seen: SeenLlmRequest): string {
-  if (apiOf(seen) === 'anthropic') return String(seen.headers['x-api-key'] ?? '');
+  const api = apiOf(seen);
+  if (api === 'anthropic') return String(seen.headers['x-api-key'] ?? '');
+  if (api === 'gemini') return String(seen.headers['x-goog-api-key'] ?? '');
   return /^Bearer (.+)$/.exec(seen.headers.authorization ?? '')?.[1] ?? '';
+}
+
+/** Returns the messages of a request, under the name that its API gives them. */
+function messagesOf(body: Readonly<Record<string, unknown>> | undefined): unknown {
+  return body?.['messages'] ?? body?.['contents'] ?? body?.['input'];
 }
 
 function toSeen({ method = '', url = '', headers }: IncomingMessage, text: string): SeenLlmRequest {
   const body = parse(text);
-  const messages = body?.['messages'];
+  const messages = messagesOf(body);
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
-  const content = (last as { content?: unknown } | undefined)?.content;
-  const prompt = typeof content === 'string' ? content : '';
+  const given = body?.['prompt'];
+  const prompt = last === undefined ? (typeof given === 'string' ? given : '') : textOfMessage(last);
   return { method, path: url, headers, body, prompt, startedAt: performance.now() };
+}
+
+/** Returns the text of a message: its content, or the text of its only block or part. */
+function textOfMessage(message: unknown): string {
+  const { content, parts } = message as { content?: unknown; parts?: unknown };
+  const blocks = parts ?? content;
+  if (!Array.isArray(blocks)) return typeof blocks === 'string' ? blocks : '';
+  return (blocks as readonly { text?: string }[]).map(({ text = '' }) => text).join('');
 }
 
 function parse(text: string): Record<string, unknown> | undefined {

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { CacheMissError, DataValidationError } from '../../exceptions/index.ts';
 import { judgeLlmEval } from '../../integration/llm-eval-gate.ts';
 import { targetConfigs } from '../../llm-evals/config/build-llm-eval-config.ts';
+import { isApiProvider, localAddress, variablesOf } from '../../llm-evals/client/provider-hosts.ts';
 import { parseLlmEvalConfig } from '../../llm-evals/config/index.ts';
 import { dryRunToJson } from '../../llm-evals/dry-run/dry-run-json.ts';
 import { targetsEstimateToJson } from '../../llm-evals/dry-run/targets-estimate.ts';
@@ -18,12 +19,7 @@ import { plannedTargetMetrics, runLlmTargets } from '../../llm-evals/run/run-llm
 import type { RunLlmEvalOptions } from '../../llm-evals/run/run-options.ts';
 import { plannedMetrics } from '../../llm-evals/run/score-run.ts';
 import { type LlmEvalBody, parseLlmEvalBody } from '../../schemas/llm-eval-body.ts';
-import {
-  LLM_EVAL_FIELDS,
-  type LLMEvalConfig,
-  type LLMProvider,
-  type LlmTarget,
-} from '../../schemas/llm-eval/llm-eval-document.ts';
+import { LLM_EVAL_FIELDS, type LLMEvalConfig, type LlmTarget } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { parseJson } from '../problem/parse-json.ts';
 import { fieldProblem, type ServiceProblem } from '../problem/service-problem.ts';
 import type { JobContext, JobOutcome, LlmEvalJob } from './job.ts';
@@ -39,26 +35,20 @@ export interface LlmPaths {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The environment variables that an operator uses to set the address of a provider. */
-const ADDRESS_VARIABLES: Readonly<Partial<Record<LLMProvider, string>>> = {
-  openai: 'OPENAI_BASE_URL',
-  anthropic: 'ANTHROPIC_BASE_URL',
-  compatible: 'EVENHAND_LLM_BASE_URL',
-};
-
 const DEFAULT_CACHE = LLM_EVAL_FIELDS.cache_dir.parse(undefined);
 
 /**
  * Restricts a configuration from a client. The files of the configuration must be in the service's folder for language
- * models. The addresses of its provider and of its judge must be the default address or the address that the operator set.
- * @throws {ServiceProblem} 403 for a file or an address that is not allowed, 422 for a file that does not exist
+ * models. The addresses of its provider, of its judge and of its targets must be the default address or the address that
+ * the operator set. The providers `http` and `command`, and modules of metrics, are not allowed.
+ * @throws {ServiceProblem} 403 for a file, an address or a provider that is not allowed, 422 for a file that does not exist
  */
 export async function confineLlmConfig(config: LLMEvalConfig, paths: LlmPaths): Promise<LLMEvalConfig> {
-  assertAddress(config, paths.env);
+  assertProvider(config, '', paths.env);
   assertEmbeddingAddress(config, paths.env);
-  if (config.judge !== null) assertAddress(config.judge, paths.env, 'judge/base_url');
+  if (config.judge !== null) assertProvider(config.judge, 'judge/', paths.env);
   for (const [index, target] of Object.values(targetConfigs(config)).entries()) {
-    assertAddress(target, paths.env, `targets/${String(index)}/base_url`);
+    assertProvider(target, `targets/${String(index)}/`, paths.env);
   }
   if (config.metrics !== null) {
     throw refused('metrics', 'This service does not run the code of configurations.', 'Omit metrics.');
@@ -146,18 +136,36 @@ async function realPath(target: string): Promise<string> {
   }
 }
 
-/** Throws if a configuration would make the service send requests to a host that the client chose. */
-function assertAddress(
+/**
+ * Throws if a configuration would make the service send requests to a host that the client chose, or run a program. A
+ * server without a key on the service's own machine or network is used only if the operator named it.
+ * @param section the JSON pointer of the object with the provider, such as `judge/`; empty for the configuration
+ */
+function assertProvider(
   { provider, baseUrl }: Pick<LLMEvalConfig, 'provider' | 'baseUrl'>,
+  section: string,
   env: LlmPaths['env'],
-  field = 'base_url',
 ): void {
-  const variable = ADDRESS_VARIABLES[provider];
-  if (baseUrl === null || variable === undefined) return;
+  const field = `${section}provider`;
+  if (provider === 'command') {
+    throw refused(field, 'This service never runs the program of a configuration.', 'Use another provider.');
+  }
+  if (provider === 'http') {
+    const detail = 'This service sends no requests to an address that a configuration chooses.';
+    throw refused(field, detail, "Use another provider, or the command 'evenhand llm-eval' on your own machine.");
+  }
+  if (!isApiProvider(provider)) return;
+  const [, variable] = variablesOf(provider);
+  const address = baseUrl ?? localAddress(provider);
+  if (address === null) return;
   const named = env[variable]?.trim() ?? '';
-  if (URL.canParse(named) && URL.canParse(baseUrl) && new URL(named).origin === new URL(baseUrl).origin) return;
+  if (URL.canParse(named) && URL.canParse(address) && new URL(named).origin === new URL(address).origin) return;
+  if (baseUrl === null) {
+    const detail = `This service does not call the provider ${provider}, because its operator has not set up a server.`;
+    throw refused(field, detail, `Ask the operator of the service to set ${variable}=${address}.`);
+  }
   throw refused(
-    field,
+    `${section}base_url`,
     `This service calls the provider ${provider} only at its default address.`,
     `Omit ${field.replace('/', '.')}, or ask the operator of the service to set that address in ${variable}.`,
   );
@@ -167,7 +175,7 @@ function assertAddress(
 function assertEmbeddingAddress({ embedding }: LLMEvalConfig, env: LlmPaths['env']): void {
   if (embedding === null) return;
   const { provider, baseUrl = provider === 'ollama' ? OLLAMA : null } = embedding;
-  assertAddress({ provider: hostOf(provider), baseUrl }, env, 'embedding/base_url');
+  assertProvider({ provider: hostOf(provider), baseUrl }, 'embedding/', env);
 }
 
 function refused(field: string, detail: string, suggestion: string): ServiceProblem {

@@ -1,4 +1,4 @@
-import { API_PROVIDERS, variablesOf } from '../../llm-evals/client/access.ts';
+import { API_PROVIDERS, variablesOf } from '../../llm-evals/client/provider-hosts.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

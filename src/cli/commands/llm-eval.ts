@@ -42,7 +42,7 @@ export function llmEvalCommand(): Command {
 --transcripts-out <path>  append every answer to this NDJSON file as it arrives
 --resume  reuse the answers that are already in --transcripts-out
 --retry-errors  with --resume: repeat the requests that failed
---allow-code  allow the module of metrics that the configuration names to run; read it first
+--allow-code  allow code that the configuration names to run on this machine: the module of metrics, and the program of the provider command; read it first
 --replay <path>  read the answers from this transcript file; send nothing
 --baseline <path>  compare with the answers of an earlier run in this transcript file, and report what changed
 --min-group-size <n>  minimum number of items; with fewer, a metric is undefined (default: 5)
@@ -89,10 +89,11 @@ Examples:
       --metric 'sentiment_gap_size.gender[current-baseline]' --threshold 0.05
 
 Requests need --live (or EVENHAND_LLM_ALLOW_LIVE=1) and a key in the environment: OPENAI_API_KEY,
-ANTHROPIC_API_KEY, or EVENHAND_LLM_API_KEY for a compatible server. Without them, answers come only from the
-cache, from --replay, or from the built-in local model. A key is sent only to the provider's own host or to this
-machine. If base_url names another host, the environment must name it too: OPENAI_BASE_URL, ANTHROPIC_BASE_URL
-or EVENHAND_LLM_BASE_URL.
+ANTHROPIC_API_KEY, GEMINI_API_KEY, the variables of AWS for bedrock, or EVENHAND_LLM_API_KEY for a compatible
+server or an endpoint of your own. Without them, answers come only from the cache, from --replay, or from the
+built-in local model. A key is sent only to the provider's own host or to this machine. If the configuration
+names another host, the environment must name it too, for example in OPENAI_BASE_URL or EVENHAND_LLM_BASE_URL.
+The provider command runs a program of yours for each prompt. It needs --allow-code.
 Exit codes: 0 passed or no threshold; 1 the gate failed (an undefined metric fails), or a limit stopped the run
 (answers are kept); 2 invalid options or configuration, or an answer is not cached and requests are not
 allowed; 3 the provider failed; 130 stopped by Ctrl-C (answers are kept).`,
@@ -156,8 +157,9 @@ async function assertPaths(options: LlmEvalOptions, request: LlmEvalRequest, con
 /** Throws if the cache cannot be written. Without a transcript, only the cache stores the paid answers. */
 async function assertCacheWritable(config: LLMEvalConfig, request: LlmEvalRequest): Promise<void> {
   const { liveAccess } = await import('../../llm-evals/client/access.ts');
+  const { live, allowCode } = request;
   const configs = await configsOf(config);
-  if (!configs.some((each) => liveAccess(each, { live: request.live }).isAllowed)) return;
+  if (!configs.some((each) => liveAccess(each, { live, allowCode }).isAllowed)) return;
   await (await cacheOf(config, request))?.assertWritable();
 }
 
@@ -201,9 +203,9 @@ async function printTargetsDryRun(
 
 /** Returns the options of a request that determine which requests are sent. */
 function planOf(request: LlmEvalRequest): PlanOptions {
-  const { resume, retryErrors, transcriptsOut, replay, maxCost, minGroupSize, allowSmallSamples } = request;
+  const { resume, retryErrors, transcriptsOut, replay, maxCost, minGroupSize, allowSmallSamples, allowCode } = request;
   return {
-    ...{ resume, retryErrors, transcriptsOut, minGroupSize, allowSmallSamples },
+    ...{ resume, retryErrors, transcriptsOut, minGroupSize, allowSmallSamples, allowCode },
     replayPath: replay,
     maxCostUsd: maxCost,
   };
@@ -361,13 +363,14 @@ interface CutShort {
 /** Returns a message that says where the answers are stored and how to get the remaining answers. */
 function resumeSentence(
   { cacheDir }: LLMEvalConfig,
-  { transcriptsOut, config, live, baseline }: LlmEvalRequest,
+  { transcriptsOut, config, live, allowCode, baseline }: LlmEvalRequest,
   { result, cache }: CutShort,
 ): string {
   if (transcriptsOut !== undefined) {
     const options = [
       ...(config === undefined ? [] : [`--config ${config}`]),
       ...(live ? ['--live'] : []),
+      ...(allowCode ? ['--allow-code'] : []),
       ...(baseline === undefined ? [] : [`--baseline ${baseline}`]),
     ];
     const command = ['evenhand llm-eval', ...options, `--transcripts-out ${transcriptsOut} --resume`].join(' ');

@@ -9,7 +9,7 @@ const VERSION = 1;
 
 /** Serializes an answer for a cache file, with its key. */
 export function completionToJson(key: string, completion: Completion): string {
-  const { text, finishReason, isRefusal, usage, latencyMillis } = completion;
+  const { text, finishReason, isRefusal, usage, latencyMillis, turns } = completion;
   const json = {
     version: VERSION,
     key,
@@ -18,6 +18,7 @@ export function completionToJson(key: string, completion: Completion): string {
     is_refusal: isRefusal,
     usage: usage === null ? null : { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
     latency_millis: latencyMillis,
+    turns,
   };
   return `${JSON.stringify(json)}\n`;
 }
@@ -31,6 +32,7 @@ const completionSchema = z.object({
   is_refusal: z.boolean().exactOptional(),
   usage: z.object({ input_tokens: amountSchema, output_tokens: amountSchema }).nullable(),
   latency_millis: amountSchema,
+  turns: z.array(z.string()).exactOptional(),
 });
 
 /** Parses the content of a cache file. Returns the answer, or the reason why the content is not valid. */

@@ -9,11 +9,21 @@ export interface ModelIdentity {
   /** The address of the provider; null for the default address, or if the provider has no address. */
   readonly baseUrl: string | null;
   readonly model: string;
+  /**
+   * What else determines the answers: the endpoint of the provider `http`, or the program of the provider `command`.
+   * @defaultValue none; the key then does not contain it
+   */
+  readonly target?: unknown;
 }
 
 /** All inputs that determine an answer. Secrets are not included. */
 export interface RequestIdentity extends ModelIdentity {
   readonly prompt: string;
+  /**
+   * The messages of a conversation. The content of the model's turns is null.
+   * @defaultValue none; the key then contains only the prompt
+   */
+  readonly messages?: readonly { readonly role: string; readonly content: string | null }[] | undefined;
   readonly params: LLMParams;
   /** The index of the answer, from 0, if several answers to the same prompt are requested. */
   readonly repeat: number;
@@ -21,8 +31,9 @@ export interface RequestIdentity extends ModelIdentity {
 
 /**
  * Computes the key of an answer: the SHA-256 digest of a JSON object, as 64 hexadecimal digits. The object has the
- * fields `base_url`, `model`, `params`, `prompt`, `provider` and `repeat`. The JSON of the object has no spaces, and
- * the keys are sorted at every depth. Undefined parameters are omitted. The order of the parameters does not matter.
+ * fields `base_url`, `model`, `params`, `prompt`, `provider` and `repeat` and, for conversations and own endpoints,
+ * `messages` and `target`. The JSON of the object has no spaces, and the keys are sorted at every depth. Undefined
+ * parameters are omitted. The order of the parameters does not matter.
  * @throws {ValueError} if the parameters contain a value that JSON does not support, such as NaN, a function or an
  * instance of a class
  * @example
@@ -35,8 +46,10 @@ export interface RequestIdentity extends ModelIdentity {
  * // 64 true
  * ```
  */
-export function requestKey({ provider, baseUrl, model, prompt, params, repeat }: RequestIdentity): string {
-  const content = canonicalJson({ provider, base_url: baseUrl, model, prompt, params, repeat });
+export function requestKey(request: RequestIdentity): string {
+  const { provider, baseUrl, model, target, prompt, messages, params, repeat } = request;
+  // Undefined fields are omitted, so the keys of other prompts stay valid.
+  const content = canonicalJson({ provider, base_url: baseUrl, model, target, prompt, messages, params, repeat });
   return createHash('sha256').update(content, 'utf8').digest('hex');
 }
 
@@ -44,15 +57,20 @@ export function requestKey({ provider, baseUrl, model, prompt, params, repeat }:
  * Returns a function that computes the keys of requests to one model. It writes the parameters only once.
  * @throws {ValueError} if the parameters contain a value that JSON does not support
  */
-export function requestKeys(model: ModelIdentity, params: LLMParams): (prompt: string, repeat: number) => string {
-  const { provider, baseUrl } = model;
-  // The fields are in the order of their names: base_url, model, params, prompt, provider, repeat.
-  const before = canonicalJson({ base_url: baseUrl, model: model.model, params }).slice(0, -1);
+export function requestKeys(
+  { provider, baseUrl, model, target }: ModelIdentity,
+  params: LLMParams,
+): (request: Pick<RequestIdentity, 'prompt' | 'messages' | 'repeat'>) => string {
+  // The fields are in the order of their names: base_url, messages, model, params, prompt, provider, repeat, target.
+  const address = canonicalJson({ base_url: baseUrl }).slice(0, -1);
+  const before = canonicalJson({ model, params }).slice(1, -1);
   const after = canonicalJson({ provider }).slice(1, -1);
-  return (prompt, repeat) =>
-    createHash('sha256')
-      .update(`${before},"prompt":${JSON.stringify(prompt)},${after},"repeat":${canonicalJson(repeat)}}`, 'utf8')
-      .digest('hex');
+  const end = target === undefined ? '}' : `,${canonicalJson({ target }).slice(1)}`;
+  return ({ prompt, messages, repeat }) => {
+    const start = messages === undefined ? address : `${address},${canonicalJson({ messages }).slice(1, -1)}`;
+    const own = `"prompt":${JSON.stringify(prompt)},${after},"repeat":${canonicalJson(repeat)}`;
+    return createHash('sha256').update(`${start},${before},${own}${end}`, 'utf8').digest('hex');
+  };
 }
 
 /**

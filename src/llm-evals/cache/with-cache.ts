@@ -66,8 +66,8 @@ export function withCache(
     return completion;
   };
   const complete = async (prompt: string, options: CompletionOptions = {}): Promise<Completion> => {
-    const { params = {}, repeat = 0 } = options;
-    const key = requestKey({ ...identity, prompt, params, repeat });
+    const { messages, params = {}, repeat = 0 } = options;
+    const key = requestKey({ ...identity, prompt, messages, params, repeat });
     const other = underWay.get(key);
     if (other !== undefined) {
       const shared = await other.catch(() => undefined);

@@ -1,77 +1,29 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
-import type { Mapping } from '../../internal/values.ts';
-import type { LLMParams } from '../../schemas/llm-eval/llm-eval-document.ts';
+import type { LLMParams, LLMProvider } from '../../schemas/llm-eval/llm-eval-document.ts';
 import type { ApiAccess } from './access.ts';
-import { clientError, countOf, fieldsOf, joinTexts, refuseCancelled, textOf, usageOf } from './client-error.ts';
-import type { Completion, FinishReason, LLMClient, TokenUsage } from './llm-client.ts';
+import { clientError, fieldsOf, refuseCancelled } from './client-error.ts';
+import { ANTHROPIC_MESSAGES } from './dialects/anthropic-messages.ts';
+import { type ApiDialect, FILTERED, type Question, type ReadAnswer } from './dialects/api-dialect.ts';
+import { BEDROCK_CONVERSE } from './dialects/bedrock-converse.ts';
+import { CHAT_COMPLETIONS } from './dialects/chat-completions.ts';
+import { GEMINI_GENERATE_CONTENT } from './dialects/gemini-generate-content.ts';
+import { OLLAMA_CHAT } from './dialects/ollama-chat.ts';
+import { OPENAI_RESPONSES } from './dialects/openai-responses.ts';
+import type { ChatMessage, CompletionOptions, LLMClient } from './llm-client.ts';
 import { type Endpoint, excerptOf, type JsonAnswer, postJson, problemOfError, readError } from './post-json.ts';
 import { redactorOf } from './secrets.ts';
 
-/** The content of an answer, parsed from a response. */
-type ReadAnswer = Pick<Completion, 'text' | 'finishReason' | 'isRefusal' | 'usage'>;
+const DIALECTS: Readonly<Record<ApiAccess['provider'], ApiDialect>> = {
+  openai: CHAT_COMPLETIONS,
+  openai_responses: OPENAI_RESPONSES,
+  anthropic: ANTHROPIC_MESSAGES,
+  gemini: GEMINI_GENERATE_CONTENT,
+  bedrock: BEDROCK_CONVERSE,
+  ollama: OLLAMA_CHAT,
+  vllm: CHAT_COMPLETIONS,
+  compatible: CHAT_COMPLETIONS,
+} satisfies Partial<Record<LLMProvider, ApiDialect>>;
 
-/** The properties in which the APIs of providers differ. */
-interface ApiDialect {
-  /** The URL path of the requests, after the base URL. */
-  readonly path: string;
-  /** Returns the headers for a key; null if there is no key. */
-  headers(key: string | null): Readonly<Record<string, string>>;
-  /** Builds the body of a request. */
-  write(access: ApiAccess, prompt: string, params: RequestParams): unknown;
-  /** Parses an answer. Returns undefined if the answer does not have the format of this API. */
-  read(fields: Mapping): ReadAnswer | undefined;
-}
-
-/**
- * OpenAI's API for chat completions. Compatible servers offer the same API.
- *
- * `max_tokens` is sent to OpenAI as `max_completion_tokens`, because its newer models require this name. Other servers
- * receive `max_tokens`, because most servers support only this name. If an answer contains no text (such as a tool
- * call), its text is ''.
- */
-const CHAT_COMPLETIONS: ApiDialect = {
-  path: '/chat/completions',
-  headers: (key) => (key === null ? {} : { authorization: `Bearer ${key}` }),
-  write: ({ provider, model }, prompt, { system, maxTokens, rest }) => ({
-    ...rest,
-    ...(maxTokens === null ? {} : { [provider === 'openai' ? 'max_completion_tokens' : 'max_tokens']: maxTokens }),
-    model,
-    messages: [...(system === null ? [] : [{ role: 'system', content: system }]), { role: 'user', content: prompt }],
-  }),
-  read: readChatCompletion,
-};
-
-/** The version of Anthropic's API that this client supports. */
-const API_VERSION = '2023-06-01';
-
-/** The default of `max_tokens`, which Anthropic's API requires in every request. */
-const DEFAULT_MAX_TOKENS = 1024;
-
-/**
- * Anthropic's messages API.
- *
- * `max_tokens` is {@link DEFAULT_MAX_TOKENS} by default. The texts of an answer's blocks are joined. If an answer
- * contains no text (such as a tool call), its text is ''. Input tokens include tokens that are read from or written to
- * the provider's cache.
- */
-const MESSAGES: ApiDialect = {
-  path: '/messages',
-  headers: (key) => ({ 'anthropic-version': API_VERSION, ...(key === null ? {} : { 'x-api-key': key }) }),
-  write: ({ model }, prompt, { system, maxTokens, rest }) => ({
-    ...rest,
-    max_tokens: maxTokens ?? DEFAULT_MAX_TOKENS,
-    ...(system === null ? {} : { system }),
-    model,
-    messages: [{ role: 'user', content: prompt }],
-  }),
-  read: readMessage,
-};
-
-/**
- * The answer to a prompt that a filter blocked before the model received it. The provider's refusal counts as an
- * answer.
- */
-const FILTERED: ReadAnswer = { text: '', finishReason: 'content_filter', isRefusal: true, usage: null };
 const FILTER_CODES = ['content_filter', 'content_policy_violation'];
 
 /**
@@ -79,22 +31,40 @@ const FILTER_CODES = ['content_filter', 'content_policy_violation'];
  * that printing the client does not show it.
  */
 export function createApiClient(access: ApiAccess): LLMClient {
-  const { id, env, key, provider, baseUrl } = access;
-  const dialect = provider === 'anthropic' ? MESSAGES : CHAT_COMPLETIONS;
-  const endpoint: Endpoint = { ...access, address: `${baseUrl}${dialect.path}`, headers: dialect.headers(key) };
+  const { id, env, provider, baseUrl } = access;
+  const dialect = DIALECTS[provider];
+  const address = `${baseUrl}${dialect.path(access)}`;
   const redact = redactorOf(env);
   return Object.freeze<LLMClient>({
     id,
     async complete(prompt, options = {}) {
       refuseCancelled(id, options.signal);
-      const body = dialect.write(access, prompt, readParams(options.params ?? {}));
-      if (key === null && provider !== 'compatible') throw missingKey(access);
+      const body = JSON.stringify(dialect.write(access, questionOf(prompt, options)));
+      const hasKey = access.key !== null || access.credentials !== null;
+      if (!hasKey && !access.isKeyOptional) throw missingKey(access);
+      const endpoint: Endpoint = { ...access, address, headers: dialect.headers(access, address, body) };
       const answer = await postJson(endpoint, body, options.signal, isFiltered);
       const read = isFiltered(answer.status, answer.json) ? FILTERED : readAnswer(endpoint, dialect, answer);
       const { latencyMillis } = answer;
       return Object.freeze({ ...read, text: redact(read.text), cached: false, latencyMillis });
     },
   });
+}
+
+/**
+ * Builds the question of a request: the conversation, and the params by their use. A system message of the conversation
+ * follows the system prompt of the params.
+ */
+export function questionOf(prompt: string, { messages, params = {} }: CompletionOptions): Question {
+  const { system, ...rest } = readParams(params);
+  const given: readonly ChatMessage[] = messages ?? [{ role: 'user', content: prompt }];
+  const own = given.filter(({ role }) => role === 'system').map(({ content }) => content);
+  const all = [...(system === null ? [] : [system]), ...own];
+  return {
+    ...rest,
+    system: all.length === 0 ? null : all.join('\n\n'),
+    messages: given.filter(({ role }) => role !== 'system'),
+  };
 }
 
 function missingKey({ id, keyVariable }: ApiAccess): Error {
@@ -111,100 +81,40 @@ function readAnswer(endpoint: Endpoint, dialect: ApiDialect, { status, json }: J
   const fields = fieldsOf(json);
   const read = fields === undefined ? undefined : dialect.read(fields);
   if (read !== undefined) return read;
+  throw unexpectedFields(endpoint, status, json);
+}
+
+/** Returns the error for a successful response without an answer. */
+export function unexpectedFields(endpoint: Endpoint, status: number, json: unknown): Error {
   // Some gateways put an error into a successful response.
-  const error = fieldsOf(fields?.['error']);
-  if (error !== undefined) throw problemOfError(endpoint, statusOf(error['code']), json);
+  const error = fieldsOf(fieldsOf(json)?.['error']);
+  if (error !== undefined) return problemOfError(endpoint, statusOf(error['code']), json);
   const shown = excerptOf(JSON.stringify(json), endpoint.env);
-  throw clientError('malformed', `${endpoint.id} returned unexpected fields: ${shown}.`, { status });
+  return clientError('malformed', `${endpoint.id} returned unexpected fields: ${shown}.`, { status });
 }
 
 function statusOf(code: unknown): number {
   return typeof code === 'number' && code >= 400 && code < 600 ? code : 500;
 }
 
-function readChatCompletion(fields: Readonly<Record<string, unknown>>): ReadAnswer | undefined {
-  const choices = fields['choices'];
-  const choice = fieldsOf(Array.isArray(choices) ? (choices as unknown[])[0] : undefined);
-  const message = fieldsOf(choice?.['message']);
-  if (choice === undefined || message === undefined) return undefined;
-  const text = readContent(message['content']);
-  if (text === undefined) return undefined;
-  const counts = fieldsOf(fields['usage']);
-  const usage = usageOf(counts?.['prompt_tokens'], counts?.['completion_tokens']);
-  const refusal = textOf(message['refusal']);
-  if (refusal !== '') return { text: refusal, finishReason: 'refusal', isRefusal: true, usage };
-  const finishReason = CHAT_FINISH_REASONS.find((known) => known === choice['finish_reason']) ?? 'other';
-  return { text, finishReason, ...(finishReason === 'content_filter' ? { isRefusal: true } : {}), usage };
-}
-
-const CHAT_FINISH_REASONS: readonly FinishReason[] = ['stop', 'length', 'content_filter'];
-
-/**
- * Reads the content of a message, which is a text or, from some servers, a list of blocks. Returns undefined for other
- * content.
- */
-function readContent(content: unknown): string | undefined {
-  if (content === null || content === undefined) return '';
-  if (Array.isArray(content)) return joinTexts(content);
-  return typeof content === 'string' ? content : undefined;
-}
-
-function readMessage(fields: Readonly<Record<string, unknown>>): ReadAnswer | undefined {
-  const content = fields['content'];
-  if (!Array.isArray(content)) return undefined;
-  const finishReason = MESSAGE_FINISH_REASONS.get(textOf(fields['stop_reason'])) ?? 'other';
-  return {
-    text: joinTexts(content),
-    finishReason,
-    ...(finishReason === 'refusal' ? { isRefusal: true } : {}),
-    usage: readUsage(fields['usage']),
-  };
-}
-
-/** A map, because an object also has inherited properties such as `constructor`. */
-const MESSAGE_FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
-  ['end_turn', 'stop'],
-  ['stop_sequence', 'stop'],
-  ['max_tokens', 'length'],
-  ['model_context_window_exceeded', 'length'],
-  ['refusal', 'refusal'],
-]);
-
-function readUsage(given: unknown): TokenUsage | null {
-  const fields = fieldsOf(given);
-  const parts = [
-    fields?.['input_tokens'],
-    fields?.['cache_creation_input_tokens'] ?? 0,
-    fields?.['cache_read_input_tokens'] ?? 0,
-  ].map(countOf);
-  const inputTokens = parts.reduce<number>((sum, part) => sum + (part ?? NaN), 0);
-  return usageOf(inputTokens, fields?.['output_tokens']);
-}
-
-/** The params of a request, separated by their use. */
-interface RequestParams {
-  /** The system prompt; null if there is no system prompt. */
-  readonly system: string | null;
-  /** The maximum number of tokens of the answer; null if the length of the answer is not limited. */
-  readonly maxTokens: number | null;
-  /** Params that are sent unchanged. */
-  readonly rest: LLMParams;
-}
-
 /** Params that the client sets itself, each with advice on what to do instead. */
 const RESERVED: Readonly<Record<string, string>> = {
   model: 'set model instead',
   messages: 'the prompt is the message',
+  input: 'the prompt is the input',
+  contents: 'the prompt is the content',
+  instructions: 'set system_prompt instead',
+  systemInstruction: 'set system_prompt instead',
   stream: 'answers are not streamed',
   n: 'use repeats for several answers',
 };
 
 /**
  * Splits the params of a request into the system prompt, the maximum number of tokens and the other params.
- * @throws {ConfigValidationError} if params contain `model`, `messages`, `stream` or `n`, if `system` is not a string,
- * or if `max_tokens` is not a positive whole number
+ * @throws {ConfigValidationError} if params contain a setting of the client such as `model`, `messages` or `stream`, if
+ * `system` is not a string, or if `max_tokens` is not a positive whole number
  */
-export function readParams(params: LLMParams): RequestParams {
+export function readParams(params: LLMParams): Omit<Question, 'messages'> {
   for (const name of Object.keys(RESERVED)) {
     if (name in params) throw refused(name, `must not contain ${name}`, `Remove it: ${RESERVED[name] ?? ''}.`);
   }

@@ -46,6 +46,30 @@ export function joinTexts(blocks: readonly unknown[]): string {
     .join('');
 }
 
+/** A call of a tool in an answer. */
+export interface ToolCall {
+  readonly name: unknown;
+  /** The arguments: JSON as a text, or the value itself. */
+  readonly input: unknown;
+}
+
+/**
+ * Joins the text of an answer and its calls of tools. A call is written as text, such as `[tool call] name({"a":1})`,
+ * so that an answer that only calls a tool is not empty.
+ */
+export function withToolCalls(text: string, calls: readonly ToolCall[]): string {
+  const written = calls.map(({ name, input }) => {
+    const given = typeof input === 'string' ? input : JSON.stringify(input ?? {});
+    return `[tool call] ${textOf(name)}(${given})`;
+  });
+  return [...(text === '' ? [] : [text]), ...written].join('\n');
+}
+
+/** Returns the items of a list that are objects; an empty list if the value is not a list. */
+export function objectsIn(value: unknown): readonly Mapping[] {
+  return Array.isArray(value) ? value.filter(isMapping) : [];
+}
+
 /** The details of an error, except its kind. */
 export interface FailureDetails extends Partial<Omit<ClientFailure, 'kind'>> {
   readonly suggestion?: string | undefined;

@@ -22,7 +22,8 @@ export function createEmbeddingClient(access: ApiAccess, api: EmbeddingApi): LLM
     id,
     async complete(text, { signal } = {}) {
       refuseCancelled(id, signal);
-      const { json, status, latencyMillis } = await postJson(endpoint, { model, input: [text] }, signal, () => false);
+      const body = JSON.stringify({ model, input: [text] });
+      const { json, status, latencyMillis } = await postJson(endpoint, body, signal, () => false);
       const vector = vectorIn(json, api);
       if (vector === undefined) {
         const shown = excerptOf(JSON.stringify(json), access.env);

@@ -24,10 +24,28 @@ export interface Completion {
   /** Whether the answer was cached or recorded, so that no request was sent. */
   readonly cached: boolean;
   readonly latencyMillis: number;
+  /**
+   * The answers to the earlier turns of a conversation, in a cached answer. Clients do not set this field, because they
+   * answer one turn.
+   */
+  readonly turns?: readonly string[] | undefined;
+}
+
+/** A message of a conversation. */
+export interface ChatMessage {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly content: string;
 }
 
 /** Options sent with a prompt. */
 export interface CompletionOptions {
+  /**
+   * The conversation to answer: messages of the user and the assistant, ending with a message of the user. A system
+   * message may come first. The prompt is then a readable text of the conversation, for clients that do not support
+   * messages.
+   * @defaultValue the prompt as one message of the user
+   */
+  readonly messages?: readonly ChatMessage[] | undefined;
   /** @defaultValue none */
   readonly params?: LLMParams | undefined;
   /**
@@ -39,7 +57,12 @@ export interface CompletionOptions {
 }
 
 /** Lists the options of {@link CompletionOptions}. */
-export const COMPLETION_OPTION_NAMES: OptionNames<CompletionOptions> = { params: true, repeat: true, signal: true };
+export const COMPLETION_OPTION_NAMES: OptionNames<CompletionOptions> = {
+  messages: true,
+  params: true,
+  repeat: true,
+  signal: true,
+};
 
 /** A client that answers prompts. */
 export interface LLMClient {
@@ -76,7 +99,7 @@ export type FailureKind =
   /** The answer does not have the format that the provider documents. */
   | 'malformed'
   | 'cancelled'
-  /** A user function threw an error. */
+  /** A user function threw an error, or a program failed. */
   | 'function';
 
 /** The context of an LLMClientError. */

@@ -122,12 +122,13 @@ export class LLMEvalAdapter implements LLMClient {
 
   async complete(prompt: string, options: CompletionOptions = {}): Promise<Completion> {
     assertKnownOptions('LLMEvalAdapter.complete', options, COMPLETION_OPTION_NAMES);
-    const { params = {}, repeat = 0, signal } = options;
+    const { messages, params = {}, repeat = 0, signal } = options;
+    const conversation = messages === undefined ? {} : { messages };
     refuseCancelled(this.id, signal);
     const start = performance.now();
     const given = await untilCancelled(this.id, signal, async () => {
       try {
-        return await this.#answer(prompt, { params, repeat, signal });
+        return await this.#answer(prompt, { ...conversation, params, repeat, signal });
       } catch (cause) {
         throw toProblem(this.id, cause, signal);
       }

@@ -1,8 +1,41 @@
 /** Environment variables of a process, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The environment variables that contain keys. Other variables are not treated as keys. */
-const KEY_VARIABLES = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'EVENHAND_LLM_API_KEY'] as const;
+/** The environment variables that contain keys of providers. */
+const KEY_VARIABLES: readonly string[] = [
+  'OPENAI_API_KEY',
+  'ANTHROPIC_API_KEY',
+  'GEMINI_API_KEY',
+  'OLLAMA_API_KEY',
+  'VLLM_API_KEY',
+  'AWS_BEARER_TOKEN_BEDROCK',
+  'AWS_ACCESS_KEY_ID',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
+  'EVENHAND_LLM_API_KEY',
+];
+
+/** The prefix of the variables that the headers of the provider `http` may use. */
+const OWN_PREFIX = 'EVENHAND_LLM_';
+
+/** Variables with the prefix that contain no secrets. */
+const NO_SECRETS = new Set(['EVENHAND_LLM_ALLOW_LIVE', 'EVENHAND_LLM_BASE_URL', 'EVENHAND_LLM_VARIABLES']);
+
+/**
+ * Returns whether the headers of the provider `http` may use a variable: its name starts with `EVENHAND_LLM_`, or
+ * `EVENHAND_LLM_VARIABLES` lists it. Without this rule, a configuration file could send any variable to a server.
+ */
+export function isUsableVariable(name: string, env: Environment): boolean {
+  if (NO_SECRETS.has(name)) return false;
+  const listed = (env['EVENHAND_LLM_VARIABLES'] ?? '').split(',').map((each) => each.trim());
+  return name.startsWith(OWN_PREFIX) || listed.includes(name);
+}
+
+/** Lists the variables whose values are keys. The values of other variables are not treated as keys. */
+function keyVariables(env: Environment): readonly string[] {
+  const names = [...Object.keys(env), ...(env['EVENHAND_LLM_VARIABLES'] ?? '').split(',').map((name) => name.trim())];
+  return [...KEY_VARIABLES, ...names.filter((name) => isUsableVariable(name, env))];
+}
 
 /** The replacement of a secret. */
 export const REDACTED = '[redacted]';
@@ -32,7 +65,7 @@ const KEY_FIELD =
 const CREDENTIALS_IN_ADDRESS = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@:]{0,200}:[^\s/@]{1,400}@/i;
 
 /**
- * Redacts secrets in a text: the values of {@link KEY_VARIABLES}, plain, URL-encoded or in base64, and every text that
+ * Redacts secrets in a text: the values of the variables with keys (`OPENAI_API_KEY`, `EVENHAND_LLM_…` and so on), plain, URL-encoded or in base64, and every text that
  * looks like a key (`sk-…`, `Bearer …`, `x-api-key: …`, a password in an address).
  *
  * Use this function for messages. Because the function may also redact text that is not secret, use {@link redactKeys}
@@ -51,7 +84,7 @@ export function redactSecrets(text: string, env: Environment = process.env): str
   return redactKeyLike(redactKeys(text, env));
 }
 
-/** Redacts the values of {@link KEY_VARIABLES}, and leaves the rest of the text unchanged. */
+/** Redacts the values of the variables with keys, and leaves the rest of the text unchanged. */
 export function redactKeys(text: string, env: Environment = process.env): string {
   return redactorOf(env)(text);
 }
@@ -59,7 +92,7 @@ export function redactKeys(text: string, env: Environment = process.env): string
 /** Returns {@link redactKeys} for an environment that does not change. */
 export function redactorOf(env: Environment): (text: string) => string {
   // Longer forms come first, so that a form that contains another form is replaced completely.
-  const forms = [...new Set(KEY_VARIABLES.flatMap((variable) => formsOf(env[variable] ?? '')))].sort(
+  const forms = [...new Set(keyVariables(env).flatMap((variable) => formsOf(env[variable] ?? '')))].sort(
     (a, b) => b.length - a.length,
   );
   return (text) => forms.reduce((redacted, form) => redacted.replaceAll(form, REDACTED), text);

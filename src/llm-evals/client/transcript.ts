@@ -21,6 +21,11 @@ export interface AnswerRecord {
   readonly model: string;
   readonly prompt: string;
   readonly repeat: number;
+  /**
+   * The model's answers to the earlier turns of a conversation, in order.
+   * @defaultValue none
+   */
+  readonly turns?: readonly string[] | undefined;
   /** The text of the answer. If there is no answer, it is null and `error` states the reason. */
   readonly text: string | null;
   readonly error: AnswerFailure | null;
@@ -55,15 +60,17 @@ export function answerRecord(
 
 /** Converts a completion to the fields of a record. */
 export function completionFields(completion: Completion): Partial<AnswerRecord> {
-  const { text, finishReason, isRefusal = null, usage, cached, latencyMillis } = completion;
+  const { text, finishReason, isRefusal = null, usage, cached, latencyMillis, turns } = completion;
   const { inputTokens = null, outputTokens = null } = usage ?? {};
-  return { text, finishReason, isRefusal, inputTokens, outputTokens, cached, latencyMillis };
+  const conversation = turns === undefined ? {} : { turns };
+  return { text, finishReason, isRefusal, inputTokens, outputTokens, cached, latencyMillis, ...conversation };
 }
 
 /** Returns the completion of a record that has a text. */
 export function completionOf(record: AnswerRecord, text: string): Completion {
-  const { finishReason, isRefusal, inputTokens, outputTokens, cached, latencyMillis } = record;
+  const { finishReason, isRefusal, inputTokens, outputTokens, cached, latencyMillis, turns } = record;
   const usage = inputTokens === null || outputTokens === null ? null : { inputTokens, outputTokens };
   const flag = isRefusal === null ? {} : { isRefusal };
-  return { text, finishReason: finishReason ?? 'other', ...flag, usage, cached, latencyMillis };
+  const conversation = turns === undefined ? {} : { turns };
+  return { text, finishReason: finishReason ?? 'other', ...flag, usage, cached, latencyMillis, ...conversation };
 }

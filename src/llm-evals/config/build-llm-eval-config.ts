@@ -1,10 +1,13 @@
-import { freezeDeep, listOf, withoutUndefined } from '../../internal/values.ts';
+import path from 'node:path';
+
+import { freezeDeep, isMapping, listOf, withoutUndefined } from '../../internal/values.ts';
 import {
   type BenchmarkSource,
   type CounterfactualConfig,
   type EmbeddingConfig,
   EVALUATOR_NAMES,
   type EvaluatorName,
+  type HttpEndpointConfig,
   type JudgeConfig,
   type LLMEvalConfig,
   type LLMEvalDocument,
@@ -14,11 +17,28 @@ import {
   type OutcomeConfig,
   type OutcomeName,
   type OutcomeSpec,
+  type PromptTemplate,
+  type TemplateMessage,
 } from '../../schemas/llm-eval/llm-eval-document.ts';
+import { DEFAULT_BODY } from '../client/http-template.ts';
 import { sourcePools } from '../plan/names/source-pools.ts';
 
-/** The default models of providers that do not require one. */
-export const DEFAULT_MODELS: Readonly<Partial<Record<LLMProvider, string>>> = { local: 'stub', replay: 'replay' };
+/** The default models of providers that send nothing. */
+const DEFAULT_MODELS: Readonly<Partial<Record<LLMProvider, string>>> = { local: 'stub', replay: 'replay' };
+
+/** The parts of a configuration, parsed or as written in a file, that determine the default model. */
+interface ModelSource {
+  readonly provider?: LLMProvider | undefined;
+  readonly http?: { readonly url: string } | null | undefined;
+  readonly command?: readonly string[] | null | undefined;
+}
+
+/** Returns the default model of a provider; undefined if the configuration must name the model. */
+export function defaultModel({ provider, http, command }: ModelSource): string | undefined {
+  if (provider === 'http') return http && URL.canParse(http.url) ? new URL(http.url).host : 'http';
+  if (provider === 'command') return path.basename(command?.[0] ?? 'command');
+  return provider === undefined ? undefined : DEFAULT_MODELS[provider];
+}
 
 /** Builds a frozen configuration in camelCase from validated fields, with defaults filled in. */
 export function buildLlmEvalConfig(fields: Partial<LLMEvalDocument>): LLMEvalConfig {
@@ -26,8 +46,11 @@ export function buildLlmEvalConfig(fields: Partial<LLMEvalDocument>): LLMEvalCon
   const document = fields as LLMEvalDocument;
   return freezeDeep({
     provider: document.provider,
-    model: document.model ?? DEFAULT_MODELS[document.provider] ?? '',
+    model: document.model ?? defaultModel(document) ?? '',
     baseUrl: document.base_url?.replace(/\/+$/, '') ?? null,
+    http: document.http === undefined ? null : buildHttp(document.http),
+    command: document.command ?? null,
+    commandInput: document.command_input,
     systemPrompt: document.system_prompt ?? null,
     evaluators: document.evaluators ?? evaluatorsFor(mergeTarget(document, document.targets?.[0])),
     promptTemplates: document.prompt_templates ?? {},
@@ -61,12 +84,19 @@ export function buildLlmEvalConfig(fields: Partial<LLMEvalDocument>): LLMEvalCon
   });
 }
 
+/** The fields that belong to the provider of a configuration, without a value. */
+const OF_PROVIDER = {
+  ...{ model: undefined, base_url: undefined, replay_path: undefined, http: undefined, command: undefined },
+  command_input: 'text',
+} as const;
+
 /** A target, as written in a file. */
 export type TargetDocument = NonNullable<LLMEvalDocument['targets']>[number];
 
 /**
  * Returns the fields of a configuration with those of a target, which take precedence. A target with another provider
- * does not inherit the model, the address and the file of answers, because they belong to the provider.
+ * does not inherit the model, the address, the endpoint, the program and the file of answers, because they belong to the
+ * provider.
  */
 export function mergeTarget<Fields extends Partial<LLMEvalDocument>>(
   { targets: _, ...fields }: Fields,
@@ -78,7 +108,7 @@ export function mergeTarget<Fields extends Partial<LLMEvalDocument>>(
   const section = fields.counterfactual;
   return {
     ...fields,
-    ...(isOther ? { model: undefined, base_url: undefined, replay_path: undefined } : {}),
+    ...(isOther ? OF_PROVIDER : {}),
     ...own,
     ...(template === undefined || section === undefined ? {} : { counterfactual: { ...section, template } }),
   };
@@ -87,11 +117,13 @@ export function mergeTarget<Fields extends Partial<LLMEvalDocument>>(
 function buildTarget({ name, template, ...target }: TargetDocument): LlmTarget {
   const { provider, model, base_url: baseUrl, system_prompt: systemPrompt, params } = target;
   const { prompt_templates: promptTemplates, replay_path: replayPath } = target;
+  const { http, command, command_input: commandInput } = target;
   const fields = {
     ...{ provider, model, baseUrl: baseUrl?.replace(/\/+$/, ''), replayPath, systemPrompt },
+    ...{ http: http && buildHttp(http), command, commandInput },
     params: params === undefined ? undefined : structuredClone(params),
     promptTemplates,
-    template: template === undefined ? undefined : [template].flat(),
+    template: template === undefined ? undefined : templatesIn(template),
   };
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   return { name, ...Object.fromEntries(given) };
@@ -105,16 +137,31 @@ export function targetConfigs(config: LLMEvalConfig): Record<string, LLMEvalConf
 function targetConfig(config: LLMEvalConfig, { name: _, template, ...target }: LlmTarget): LLMEvalConfig {
   const { counterfactual, provider: usual } = config;
   const provider = target.provider ?? usual;
-  const isOther = provider !== usual;
-  const inherited = isOther ? { model: DEFAULT_MODELS[provider] ?? '', baseUrl: null, replayPath: null } : {};
+  const inherited =
+    provider === usual
+      ? config
+      : { ...config, baseUrl: null, replayPath: null, http: null, command: null, commandInput: 'text' as const };
+  const own = { ...inherited, ...(target as Partial<LLMEvalConfig>), provider };
+  // The default model of an endpoint or a program is its own name, so it is not inherited.
+  const hasOwnModel = target.model !== undefined || (provider === usual && config.model !== defaultModel(config));
   return freezeDeep({
-    ...config,
-    ...inherited,
-    ...(target as Partial<LLMEvalConfig>),
-    provider,
+    ...own,
+    model: hasOwnModel ? own.model : (defaultModel(own) ?? ''),
     counterfactual: counterfactual && { ...counterfactual, template: template ?? counterfactual.template },
     targets: null,
   });
+}
+
+/** Builds the section `http`. */
+function buildHttp(section: NonNullable<LLMEvalDocument['http']>): HttpEndpointConfig {
+  const { url, method, headers = {}, body } = section;
+  return {
+    ...{ url, method, headers },
+    body: body === undefined ? DEFAULT_BODY : structuredClone(body),
+    answerPath: section.answer_path ?? null,
+    inputTokensPath: section.input_tokens_path ?? null,
+    outputTokensPath: section.output_tokens_path ?? null,
+  };
 }
 
 /** Builds the section `counterfactual`. Omitted parts are empty. */
@@ -122,7 +169,7 @@ export function buildCounterfactual(section: CounterfactualSection): Counterfact
   const { template = [], dimensions, defaults = {}, intersections, language, pronouns } = section;
   const { control_dimension: controlDimension, name_source: nameSource, max_names: maxNames } = section;
   return {
-    template: typeof template === 'string' ? [template] : template,
+    template: templatesIn(template),
     dimensions,
     defaults,
     namePools: poolsOf(section),
@@ -165,7 +212,7 @@ function buildJudge(document: LLMEvalDocument): JudgeConfig | null {
   const isSame = judge?.provider === undefined || judge.provider === document.provider;
   return {
     provider,
-    model: judge?.model ?? (isSame ? document.model : undefined) ?? DEFAULT_MODELS[provider] ?? '',
+    model: judge?.model ?? (isSame ? document.model : undefined) ?? defaultModel({ provider }) ?? '',
     baseUrl: (judge?.base_url ?? (isSame ? document.base_url : undefined))?.replace(/\/+$/, '') ?? null,
     params: { ...JUDGE_PARAMS, ...structuredClone(judge?.params ?? {}) },
     blind: judge?.blind ?? true,
@@ -187,6 +234,19 @@ export function poolsOf({ dimensions, name_pools: own = {}, name_source: source 
 }
 
 type Pools = CounterfactualConfig['namePools'];
+
+/** Returns the templates of the section `counterfactual`: one text, one conversation, or a list of both. */
+export function templatesIn(
+  template: NonNullable<NonNullable<LLMEvalDocument['counterfactual']>['template']>,
+): readonly PromptTemplate[] {
+  if (typeof template === 'string') return [template];
+  return isConversation(template) ? [template] : (template as readonly PromptTemplate[]);
+}
+
+/** Returns whether a list is a conversation, not a list of templates. The items of a conversation are messages. */
+export function isConversation(template: readonly unknown[]): template is readonly TemplateMessage[] {
+  return template.length > 0 && template.every(isMapping);
+}
 
 /** Returns whether the configuration contains prompts that the evaluator can use. */
 export function hasMaterial(evaluator: EvaluatorName, fields: Partial<LLMEvalDocument>): boolean {

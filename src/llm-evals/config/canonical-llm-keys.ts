@@ -5,6 +5,7 @@ import {
   BENCHMARK_NAMES,
   COUNTERFACTUAL_KEYS,
   EMBEDDING_KEYS,
+  HTTP_KEYS,
   JUDGE_KEYS,
   LLM_EVAL_FIELDS,
   NUMBER_KEYS,
@@ -33,13 +34,16 @@ export const PARSED_NAMES: ReadonlyMap<string, string> = new Map([['timeout_mill
 export function canonicalLlmDocument(value: unknown, renaming: Renaming): unknown {
   const none = new Map<string, never>();
   const prices = renameEach((price, path) => renameKeys(price, path, PRICE_KEYS, none, renaming), renaming);
-  const targets = renameEach((target, path) => renameKeys(target, path, TARGET_KEYS, none, renaming), renaming);
+  const http: Rename = (section, path) => renameKeys(section, path, HTTP_KEYS, none, renaming);
+  const inTarget = new Map([['http', http]]);
+  const targets = renameEach((target, path) => renameKeys(target, path, TARGET_KEYS, inTarget, renaming), renaming);
   const inner = new Map<string, Rename>([
     [
       'counterfactual',
       (section: unknown, path: readonly (string | number)[]) =>
         renameKeys(section, path, COUNTERFACTUAL_KEYS, none, renaming),
     ],
+    ['http', http],
     ['prices', prices],
     ['outcome', renameOutcomes(renaming)],
     ['judge', (section, path) => renameKeys(section, path, JUDGE_KEYS, none, renaming)],
@@ -70,9 +74,17 @@ export function withoutNothing(value: unknown): unknown {
   return Object.fromEntries(
     given.map(([key, field]) => {
       if (key === 'counterfactual') return [key, withTemplates(field)];
+      if (key === 'http') return [key, withPaths(field)];
+      if (key === 'targets' && Array.isArray(field)) return [key, field.map(withoutNothing)];
       return [key, key === 'judge' ? withoutNothing(field) : field];
     }),
   );
+}
+
+/** Removes the paths of the section `http` that are null. The body may be null. */
+function withPaths(section: unknown): unknown {
+  if (!isMapping(section)) return section;
+  return Object.fromEntries(Object.entries(section).filter(([key, value]) => value !== null || key === 'body'));
 }
 
 function withTemplates(section: unknown): unknown {

@@ -4,7 +4,7 @@ import { suggestNames } from '../../internal/arguments.ts';
 import { parseJsonPath } from '../outcome/json-path.ts';
 import { compileRegex } from '../outcome/read-outcome.ts';
 import { templateName } from '../plan/counterfactual/template-layout.ts';
-import { DEFAULT_MODELS } from './build-llm-eval-config.ts';
+import { defaultModel, templatesIn } from './build-llm-eval-config.ts';
 
 type Fields = Partial<LLMEvalDocument>;
 type Entry = Exclude<NonNullable<NonNullable<Fields['outcome']>[OutcomeName]>, readonly unknown[]>;
@@ -123,7 +123,7 @@ function checkRubric(name: OutcomeName, rubric: NonNullable<Entry['judge']>, pat
 
 function templatesOf({ counterfactual, prompt_templates: named = {} }: Fields): string[] {
   const template = counterfactual?.template ?? [];
-  const numbered = (typeof template === 'string' ? [template] : template).map((_, index) => templateName(index));
+  const numbered = templatesIn(template).map((_, index) => templateName(index));
   return [...numbered, ...Object.keys(named)];
 }
 
@@ -149,20 +149,34 @@ function checkOrder(entries: readonly Entry[], index: number, path: KeyPath): Pa
     : [];
 }
 
+function hasRubric({ outcome = {} }: Fields): boolean {
+  return OUTCOME_NAMES.some((name) => [outcome[name] ?? []].flat().some((entry) => entry.judge !== undefined));
+}
+
+/**
+ * Checks that the judge is a model. An endpoint or a program of the user answers prompts in its own way, and does not
+ * follow the instructions for grades.
+ */
+export function checkJudgeProvider(fields: Fields): PathProblem[] {
+  const { judge, provider } = fields;
+  const own = judge?.provider ?? provider;
+  if ((judge === undefined && !hasRubric(fields)) || (own !== 'http' && own !== 'command')) return [];
+  const advice = 'Name a provider of models and a model, as in judge: { provider: openai, model: gpt-4.1-mini }.';
+  return judge?.provider === undefined
+    ? [problemAt(['judge', 'provider'], `is missing; the provider ${own} cannot be the judge`, advice, 'key')]
+    : [problemAt(['judge', 'provider'], `cannot be ${own}`, advice)];
+}
+
 /** Checks that the judge of several targets is named. Without a name, it would be the model of the run. */
 export function checkJudgeOfTargets({ judge, outcome = {} }: Fields): PathProblem[] {
-  const isJudged =
-    judge !== undefined ||
-    OUTCOME_NAMES.some((name) => [outcome[name] ?? []].flat().some((entry) => entry.judge !== undefined));
+  const isJudged = judge !== undefined || hasRubric({ outcome });
   if (!isJudged || judge?.model !== undefined || judge?.provider === 'local') return [];
   return [problemAt(['judge', 'model'], 'is missing; several targets need the same judge', 'Name the model.', 'key')];
 }
 
 function checkJudge({ judge, outcome = {}, provider = 'local' }: Fields): PathProblem[] {
   if (judge === undefined) return [];
-  const isUsed =
-    judge.pairwise !== undefined ||
-    OUTCOME_NAMES.some((name) => [outcome[name] ?? []].flat().some((entry) => entry.judge !== undefined));
+  const isUsed = judge.pairwise !== undefined || hasRubric({ outcome });
   if (!isUsed) {
     const advice = 'Add pairwise here, or judge: { rubric: … } to an outcome.';
     return [problemAt(['judge'], 'has nothing to grade', advice, 'key')];
@@ -172,7 +186,7 @@ function checkJudge({ judge, outcome = {}, provider = 'local' }: Fields): PathPr
     return [problemAt(['judge', 'provider'], 'cannot be replay', 'Replayed grades come from the file of the run.')];
   }
   const isOther = judge.provider !== undefined && judge.provider !== provider;
-  return isOther && judge.model === undefined && DEFAULT_MODELS[own] === undefined
+  return isOther && judge.model === undefined && defaultModel({ provider: own }) === undefined
     ? [problemAt(['judge', 'model'], `is missing; the provider ${own} needs it`, "Add the key 'model'.", 'key')]
     : [];
 }

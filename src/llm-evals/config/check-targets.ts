@@ -30,8 +30,9 @@ export function checkTargets(
   ];
   const found = new Map<string, { readonly problem: PathProblem; readonly names: string[] }>();
   targets.forEach((target, index) => {
-    for (const problem of check(mergeTarget(fields, target))) {
-      const moved = inTarget(problem, target, index);
+    const merged = mergeTarget(fields, target);
+    for (const problem of check(merged)) {
+      const moved = inTarget(problem, target, merged, index);
       const id = JSON.stringify([moved.path, moved.message]);
       const known = found.get(id) ?? { problem: moved, names: [] };
       known.names.push(target.name);
@@ -95,10 +96,13 @@ function checkAlike(fields: Fields, targets: readonly TargetDocument[]): PathPro
 }
 
 /** Moves a problem of a merged configuration to the target that has the key. */
-function inTarget(problem: PathProblem, target: TargetDocument, index: number): PathProblem {
+function inTarget(problem: PathProblem, target: TargetDocument, merged: Fields, index: number): PathProblem {
   const [first, second, ...rest] = problem.path;
   const isTemplate = first === 'counterfactual' && second === 'template' && target.template !== undefined;
-  const isMissing = problem.path.length === 1 && ['model', 'base_url', 'replay_path'].includes(String(first));
+  const isMissing =
+    problem.path.length === 1 &&
+    ['model', 'base_url', 'replay_path', 'http', 'command'].includes(String(first)) &&
+    merged[first as keyof Fields] === undefined;
   const isOwn =
     first !== undefined && Object.hasOwn(target, first) && target[first as keyof TargetDocument] !== undefined;
   if (!isTemplate && !isOwn && !isMissing) return problem;

@@ -1,38 +1,102 @@
 import { escapeControls, hasControls } from '../../io/config-text/config-problem.ts';
 import { problemAt, formatPath, type KeyPath, type PathProblem } from '../../io/config-text/path-problem.ts';
-import type { CounterfactualConfig, LLMEvalDocument } from '../../schemas/llm-eval/llm-eval-document.ts';
+import type {
+  CounterfactualConfig,
+  LLMEvalDocument,
+  PromptTemplate,
+  TemplateMessage,
+} from '../../schemas/llm-eval/llm-eval-document.ts';
+import { renderConversation } from '../plan/conversation.ts';
 import { checkTemplate } from '../plan/counterfactual/parse-template.ts';
 import { MAX_PROMPTS } from '../plan/counterfactual/plan-counterfactual.ts';
 import {
   intersectionKey,
   layoutsOf,
+  messagesIn,
   promptCount,
   templateName,
   type TemplateSource,
 } from '../plan/counterfactual/template-layout.ts';
-import { buildCounterfactual } from './build-llm-eval-config.ts';
+import { buildCounterfactual, isConversation, templatesIn } from './build-llm-eval-config.ts';
 
 type Fields = Partial<LLMEvalDocument>;
 
 /** Checks that templates can be filled, and that names and texts are unique. */
 export function checkTemplates(fields: Fields): PathProblem[] {
+  const mixed = checkMixed(fields);
+  if (mixed.length > 0) return mixed;
   const known = sourceOf(fields).counterfactual ?? { dimensions: {}, namePools: {} };
   const problems = [...textsOf(fields)].flatMap(([path, text]) =>
     checkTemplate(text, known).map(({ message, suggestion }) => problemAt(path, message, suggestion)),
   );
-  return [...checkNames(fields), ...problems, ...checkTwice(fields)];
+  return [...checkNames(fields), ...checkConversations(fields), ...problems, ...checkTwice(fields)];
 }
 
 function sourceOf({ counterfactual, prompt_templates: promptTemplates = {} }: Fields): TemplateSource {
   return { counterfactual: counterfactual === undefined ? null : buildCounterfactual(counterfactual), promptTemplates };
 }
 
-function* textsOf({ counterfactual, prompt_templates: named = {} }: Fields): Generator<readonly [KeyPath, string]> {
+function* textsOf(fields: Fields): Generator<readonly [KeyPath, string]> {
+  for (const [path, template] of templatesOf(fields)) {
+    if (typeof template === 'string') yield [path, template];
+    else {
+      for (const [index, { content }] of template.entries()) {
+        if (content !== undefined) yield [[...path, index, 'content'], content];
+      }
+    }
+  }
+}
+
+/** Lists the templates, with their paths. */
+function templatesOf({ counterfactual, prompt_templates: named = {} }: Fields): (readonly [KeyPath, PromptTemplate])[] {
   const path = ['counterfactual', 'template'];
   const template = counterfactual?.template ?? [];
-  if (typeof template === 'string') yield [path, template];
-  else yield* template.map((text, index) => [[...path, index], text] as const);
-  yield* Object.entries(named).map(([name, text]) => [['prompt_templates', name], text] as const);
+  const isOne = typeof template === 'string' || isConversation(template);
+  return [
+    ...templatesIn(template).map((each, index) => [isOne ? path : [...path, index], each] as const),
+    ...Object.entries(named).map(([name, each]) => [['prompt_templates', name], each] as const),
+  ];
+}
+
+/** Checks that a list contains either templates or the messages of one conversation. */
+function checkMixed({ counterfactual }: Fields): PathProblem[] {
+  const template = counterfactual?.template ?? [];
+  if (typeof template === 'string' || isConversation(template)) return [];
+  const index = template.findIndex((each) => typeof each === 'object' && !Array.isArray(each));
+  if (index < 0) return [];
+  const path = ['counterfactual', 'template', index];
+  const suggestion = 'Write each conversation as a list of its own: - - { role: user, content: … }.';
+  return [problemAt(path, 'a list has either templates or the messages of one conversation', suggestion)];
+}
+
+/** Checks the order of the messages of conversations. All providers support this order. */
+function checkConversations(fields: Fields): PathProblem[] {
+  return templatesOf(fields).flatMap(([path, template]) =>
+    typeof template === 'string' ? [] : checkOrder(path, template),
+  );
+}
+
+function checkOrder(path: KeyPath, messages: readonly TemplateMessage[]): PathProblem[] {
+  const first = messages[0]?.role === 'system' ? 1 : 0;
+  const problems = messages.flatMap(({ role, content }, index): PathProblem[] => {
+    const here = [...path, index];
+    if (role === 'system' && index > 0) {
+      return [problemAt(here, 'a message of the system must come first', 'Move it to the start, or write it as system_prompt.')]; // prettier-ignore
+    }
+    if (content === undefined && role !== 'assistant') {
+      const message = `the message of the ${role} has no content`;
+      return [problemAt(here, message, 'Add content. Only a message of the assistant may have none, for the turn of the model.')]; // prettier-ignore
+    }
+    const expected = (index - first) % 2 === 0 ? 'user' : 'assistant';
+    if (role === 'system' || role === expected) return [];
+    const message = `expected a message of the ${expected}, found a message of the ${role}`;
+    return [problemAt(here, message, 'Alternate the roles: user, assistant, user, and so on.')];
+  });
+  // After a wrong order, a message about the end would repeat the problem.
+  if (problems.length > 0) return problems;
+  if (messages.at(-1)?.role === 'user') return [];
+  const message = 'the conversation must end with a message of the user, which asks for the answer that is scored';
+  return [problemAt(path, message, 'Add a message of the user, or remove the last message.')];
 }
 
 /**
@@ -41,7 +105,8 @@ function* textsOf({ counterfactual, prompt_templates: named = {} }: Fields): Gen
  */
 function checkTwice(fields: Fields): PathProblem[] {
   const indices = new Map<string, KeyPath>();
-  return [...textsOf(fields)].flatMap(([path, text]) => {
+  return templatesOf(fields).flatMap(([path, template]) => {
+    const text = renderConversation(messagesIn(template).map(({ role, content = null }) => ({ role, content })));
     const known = text.trim().replaceAll(/\s+/gu, ' ');
     const first = indices.get(known);
     if (first === undefined) indices.set(known, path);
@@ -56,7 +121,7 @@ function textAgain(path: KeyPath, first: KeyPath): PathProblem {
 
 function checkNames({ counterfactual, prompt_templates: named = {} }: Fields): PathProblem[] {
   const template = counterfactual?.template ?? [];
-  const numbered = (typeof template === 'string' ? [template] : template).map((_, index) => templateName(index));
+  const numbered = templatesIn(template).map((_, index) => templateName(index));
   return Object.keys(named).flatMap((name) => {
     const path = ['prompt_templates', name];
     if (name.trim() === '' || hasControls(name)) {

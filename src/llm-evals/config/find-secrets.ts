@@ -1,6 +1,6 @@
 import { isMapping } from '../../internal/values.ts';
 import { formatPath, type KeyPath, type PathProblem } from '../../io/config-text/path-problem.ts';
-import { API_PROVIDERS, variablesOf } from '../client/access.ts';
+import { API_PROVIDERS, variablesOf } from '../client/provider-hosts.ts';
 import { looksLikeSecret, REDACTED, redactKeys } from '../client/secrets.ts';
 
 /** Matches the names of keys that contain a secret. The names are in lower case, without spaces and punctuation. */
@@ -39,9 +39,31 @@ function secretsIn(value: unknown, path: KeyPath, above: ReadonlySet<unknown>): 
   return Object.entries(value).flatMap(([key, inner]) => {
     const here = [...path, key];
     if (holdsSecret(key)) return [problem(here, 'key', 'has a key that looks like a secret')];
+    if (isHeader(here)) return secretsInHeader(key, inner, here);
     if (isSecretName(here)) return [problem(here, 'key', 'a configuration must not contain keys')];
     return secretsIn(inner, here, around);
   });
+}
+
+/** Returns whether a path leads to a header of the provider `http`. */
+function isHeader(path: KeyPath): boolean {
+  return path.length === 3 && plain(path[0]) === 'http' && plain(path[1]) === 'headers';
+}
+
+/** Matches the names of headers that usually contain a key. */
+const SECRET_HEADER = /auth|key|token|secret|cookie|session|password|credential/i;
+
+/** Matches the value of a header whose key comes from a variable, with the name of a scheme: `Bearer ${NAME}`. */
+const FROM_VARIABLE = /^(?:[A-Za-z][A-Za-z-]{0,19} +)?\$\{[A-Za-z_]\w*\}$/;
+
+/** Finds a key in a header. The key of a header such as authorization must come from a variable. */
+function secretsInHeader(name: string, value: unknown, path: KeyPath): SecretProblem[] {
+  if (typeof value !== 'string') return [];
+  if (holdsSecret(value)) return [problem(path, 'value', 'contains a text that looks like a key')];
+  if (!SECRET_HEADER.test(name) || FROM_VARIABLE.test(value)) return [];
+  return [
+    problem(path, 'value', 'must name a variable, as in ${EVENHAND_LLM_API_KEY} or Bearer ${EVENHAND_LLM_API_KEY}'),
+  ];
 }
 
 function holdsSecret(text: string): boolean {

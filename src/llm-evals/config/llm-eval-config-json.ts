@@ -1,7 +1,7 @@
 import { snakeFields, toSnakeCase } from '../../internal/arguments.ts';
 import { withoutUndefined } from '../../internal/values.ts';
 import { escapeControls } from '../../io/config-text/config-problem.ts';
-import type { LLMEvalConfig, OutcomeConfig, OutcomeSpec } from '../../schemas/llm-eval/llm-eval-document.ts';
+import type { LLMEvalConfig, LlmTarget, OutcomeConfig, OutcomeSpec } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { describePairs, planCounterfactual } from '../plan/counterfactual/index.ts';
 
 /**
@@ -17,14 +17,15 @@ import { describePairs, planCounterfactual } from '../plan/counterfactual/index.
  * ```
  */
 export function llmEvalConfigToJson(config: LLMEvalConfig): Record<string, unknown> {
-  const { counterfactual, embedding, outcome, judge, prices, targets } = config;
+  const { counterfactual, embedding, outcome, judge, prices, targets, http } = config;
   const record = {
     ...config,
     counterfactual: counterfactual && counterfactualToJson(counterfactual),
     embedding: embedding && snakeFields(embedding),
+    http: http && httpToJson(http),
     outcome: Object.keys(outcome).length === 0 ? null : outcomeToJson(outcome),
     judge: judge && Object.fromEntries(Object.entries(snakeFields(judge)).filter(([, value]) => value !== null)),
-    targets: targets && targets.map((target) => snakeFields(target)),
+    targets: targets && targets.map(targetToJson),
     prices: Object.fromEntries(Object.entries(prices).map(([model, price]) => [model, snakeFields(price)])),
   };
   const given = Object.entries(record).filter(([, value]) => value !== null);
@@ -39,6 +40,16 @@ function outcomeToJson(outcome: OutcomeConfig): Record<string, unknown> {
     ...(number === undefined ? {} : { number: snakeFields(number) }),
   });
   return Object.fromEntries(Object.entries(outcome).map(([name, specs]) => [name, specs.map(specToJson)]));
+}
+
+function targetToJson({ http, ...target }: LlmTarget): Record<string, unknown> {
+  return { ...snakeFields(target), ...(http === undefined ? {} : { http: httpToJson(http) }) };
+}
+
+/** The headers and the body keep their keys. */
+function httpToJson({ headers, body, ...section }: NonNullable<LLMEvalConfig['http']>): Record<string, unknown> {
+  const given = Object.entries(section).filter(([, value]) => value !== null);
+  return { ...Object.fromEntries(given.map(([name, value]) => [toSnakeCase(name), value])), headers, body };
 }
 
 function counterfactualToJson(section: NonNullable<LLMEvalConfig['counterfactual']>): Record<string, unknown> {
@@ -56,7 +67,7 @@ export function describeLlmEvalConfig(config: LLMEvalConfig): string[] {
   const plan = planCounterfactual(config);
   const distinct = new Set(plan.map(({ prompt }) => prompt)).size;
   return [
-    `Model: ${config.model} (${config.provider})${config.baseUrl === null ? '' : ` at ${config.baseUrl}`}.`,
+    `Model: ${config.model} (${config.provider})${addressWords(config)}.`,
     `Scores: ${config.evaluators.join(', ')}.`,
     ...describePairs(plan).map((line) => `Compares: ${line}.`),
     ...(distinct === 0 && hasRows(config)
@@ -75,6 +86,12 @@ export function describeLlmEvalConfig(config: LLMEvalConfig): string[] {
 
 function hasRows({ answers, answersPath, promptsPath }: LLMEvalConfig): boolean {
   return answers !== null || answersPath !== null || promptsPath !== null;
+}
+
+function addressWords({ baseUrl, http, command }: LLMEvalConfig): string {
+  if (command !== null) return `, the program ${command.join(' ')}`;
+  const address = http?.url ?? baseUrl;
+  return address === null ? '' : ` at ${address}`;
 }
 
 function limitsOf(config: LLMEvalConfig): string {

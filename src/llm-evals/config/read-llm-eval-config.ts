@@ -24,13 +24,14 @@ import { sourcePools } from '../plan/names/source-pools.ts';
 import {
   buildLlmEvalConfig,
   type CounterfactualSection,
-  DEFAULT_MODELS,
+  defaultModel,
   hasMaterial,
   poolsOf,
   ROW_FIELDS,
 } from './build-llm-eval-config.ts';
 import { canonicalLlmDocument, LLM_EVAL_DIALECT, PARSED_NAMES } from './canonical-llm-keys.ts';
-import { checkJudgeOfTargets, checkOutcome } from './check-outcome.ts';
+import { checkJudgeOfTargets, checkJudgeProvider, checkOutcome } from './check-outcome.ts';
+import { checkProviders } from './check-providers.ts';
 import { checkTargets } from './check-targets.ts';
 import { checkTemplates, checkUse } from './check-templates.ts';
 import { concealedPath, findSecrets } from './find-secrets.ts';
@@ -232,7 +233,10 @@ const TAKEN: Readonly<Record<string, string>> = {
   messages: 'Write prompts as prompt_templates.',
   prompt: 'Write prompts as prompt_templates.',
   input: 'Write prompts as prompt_templates.',
+  contents: 'Write prompts as prompt_templates.',
   system: 'Write it as system_prompt.',
+  instructions: 'Write it as system_prompt.',
+  systemInstruction: 'Write it as system_prompt.',
   stream: 'Remove it: answers are not streamed.',
   n: 'Write it as repeats: each answer is a request.',
 };
@@ -275,12 +279,13 @@ const NEEDS: Readonly<Record<string, string>> = {
 /** Checks that the fields are consistent with each other, for each target if there are targets. */
 function checkConsistency(fields: Fields, document: Mapping): PathProblem[] {
   const { targets } = fields;
-  if (!('targets' in document)) return checkAcross(fields, document);
+  if (!('targets' in document)) return [...checkAcross(fields, document), ...checkJudgeProvider(fields)];
   // If a target is invalid, the settings of the targets are not known.
   if (targets === undefined) return [];
   return [
     ...checkTargets(fields, targets, (merged) => checkAcross(merged, { ...document, ...merged })),
     ...checkJudgeOfTargets(fields),
+    ...checkJudgeProvider(fields),
   ];
 }
 
@@ -294,6 +299,7 @@ function checkAcross(fields: Fields, document: Mapping): PathProblem[] {
   const templates = isReadable ? checkTemplates(fields) : [];
   return [
     ...checkProvider(fields),
+    ...checkProviders(fields, document),
     ...checkParams(fields.params),
     ...checkRepeated(fields.evaluators, 'evaluators'),
     ...checkRepeated(fields.bbq_formats, 'bbq_formats'),
@@ -382,7 +388,7 @@ function checkNeeds(provider: NonNullable<Fields['provider']>, fields: Fields): 
   const advice = 'Set provider: replay, or remove it.';
   const isPathUseless = provider !== 'replay' && fields.replay_path !== undefined;
   return [
-    ...(fields.model === undefined && DEFAULT_MODELS[provider] === undefined ? [missing('model')] : []),
+    ...(fields.model === undefined && defaultModel(fields) === undefined ? [missing('model')] : []),
     ...(fields.base_url === undefined && provider === 'compatible' ? [missing('base_url')] : []),
     ...(fields.replay_path === undefined && provider === 'replay' ? [missing('replay_path')] : []),
     ...(isPathUseless ? [problemAt(['replay_path'], 'is used only by the provider replay', advice, 'key')] : []),

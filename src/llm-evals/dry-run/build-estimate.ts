@@ -13,6 +13,7 @@ import {
   type UndefinedMetric,
   usdText,
 } from './dry-run-estimate.ts';
+import { messagesOfTurn, type PlannedMessage, turnCount } from '../plan/conversation.ts';
 import { documentToMarkdown } from '../../document/document-to-markdown.ts';
 import { dryRunDocument } from './dry-run-document.ts';
 import { costOf, type ListedPrice } from './model-prices.ts';
@@ -139,6 +140,16 @@ export interface PlannedRequest {
   /** The key of the request. Requests with the same key share one answer. */
   readonly key: string;
   readonly prompt: string;
+  /**
+   * The messages of a conversation. One request is sent for each turn of the model.
+   * @defaultValue the prompt as one message
+   */
+  readonly messages?: readonly PlannedMessage[] | undefined;
+  /**
+   * The known answers to the first turns of the conversation. They are not requested again.
+   * @defaultValue none
+   */
+  readonly turns?: readonly string[] | undefined;
   /** Whether an earlier request, of this part or another, has the same key. */
   readonly isShared: boolean;
   /** Whether the answer is cached or recorded. */
@@ -191,7 +202,9 @@ export interface EstimateInput {
  * Estimates the requests, tokens and cost of a plan.
  *
  * An answer that several parts need is requested once. The request counts for the first part, and as shared in the
- * other parts. The number of input tokens is counted by the given counter.
+ * other parts. The number of input tokens is counted by the given counter. A conversation needs a request for each turn
+ * of the model. Each of these requests contains all earlier messages, with the expected length of the model's answers
+ * (for the ceiling, the maximum length).
  *
  * The number of output tokens is a range. The ceiling is `maxTokens` for each answer. If the part or the complete plan
  * has at least 20 known answers, the expected value is their mean, and the low value is their lower quartile. Known
@@ -203,15 +216,20 @@ export interface EstimateInput {
  */
 export function buildEstimate(input: EstimateInput): DryRunEstimate {
   requireInteger('maxTokens', input.maxTokens, 1);
-  const breakdown = input.parts.map((part) => countPart(part, input));
+  const counted = input.parts.map((part) => countPart(part, input));
+  const breakdown = counted.map(({ part }) => part);
   const needed = input.parts.flatMap(({ requests }) => requests.filter(({ isShared }) => !isShared));
-  const keysToSend = needed.filter(({ isCached }) => !isCached).map(({ key }) => key);
+  const toSend = needed.filter(({ isCached }) => !isCached);
+  const keysToSend = toSend.map(({ key }) => key);
+  const requestCount = toSend.reduce((sum, request) => sum + turnsToSend(request), 0);
   const inputTokens = breakdown.reduce((sum, part) => sum + part.inputTokens, 0);
   const outputTokens = sumRanges(breakdown.map((part) => part.outputTokens));
-  const costUsd = costRange(input.price, inputTokens, outputTokens);
-  const tokens = sumRanges([outputTokens, { low: inputTokens, expected: inputTokens, ceiling: inputTokens }]);
+  const inputCeiling = counted.reduce((sum, part) => sum + part.inputCeiling, 0);
+  const inputRange = { low: inputTokens, expected: inputTokens, ceiling: inputCeiling };
+  const costUsd = costRange(input.price, inputRange, outputTokens);
+  const tokens = sumRanges([outputTokens, inputRange]);
   const fields: DryRunFields = {
-    requestCount: keysToSend.length,
+    requestCount,
     cachedCount: needed.length - keysToSend.length,
     estimatedInputTokens: inputTokens,
     estimatedOutputTokens: outputTokens,
@@ -219,7 +237,7 @@ export function buildEstimate(input: EstimateInput): DryRunEstimate {
     breakdown: Object.freeze(breakdown),
     price: input.price,
     planDigest: digestOf([...keysToSend].sort().join('\n')),
-    limits: limitSentences(input.limits ?? {}, { requests: keysToSend.length, tokens, costUsd }),
+    limits: limitSentences(input.limits ?? {}, { requests: requestCount, tokens, costUsd }),
     undefinedMetrics: Object.freeze([...(input.undefinedMetrics ?? [])]),
     model: input.model,
     judge: input.judge ?? null,
@@ -229,20 +247,53 @@ export function buildEstimate(input: EstimateInput): DryRunEstimate {
   return Object.freeze({ ...fields, toMarkdown: () => documentToMarkdown(dryRunDocument(fields)) });
 }
 
-function countPart(part: PlannedPart, input: EstimateInput): DryRunPart {
+/** A part of the report, and the maximum number of its input tokens. */
+interface CountedPart {
+  readonly part: DryRunPart;
+  readonly inputCeiling: number;
+}
+
+function countPart(part: PlannedPart, input: EstimateInput): CountedPart {
   const own = part.requests.filter(({ isShared }) => !isShared);
   const toSend = own.filter(({ isCached }) => !isCached);
-  const { inputTokens: tokensOf } = input.tokens;
-  return Object.freeze({
-    evaluator: part.evaluator,
-    template: part.template,
-    planned: part.requests.length,
-    shared: part.requests.length - own.length,
-    cached: own.length - toSend.length,
-    requests: toSend.length,
-    inputTokens: toSend.reduce((sum, { prompt }) => sum + tokensOf(prompt), 0),
-    outputTokens: timesRange(answerTokens(part.template, knownOf(part, input), input.maxTokens), toSend.length),
-  });
+  const requests = toSend.reduce((sum, request) => sum + turnsToSend(request), 0);
+  const answer = answerTokens(part.template, knownOf(part, input), input.maxTokens);
+  const inputOf = (answerLength: number): number =>
+    toSend.reduce((sum, request) => sum + conversationTokens(request, input.tokens, answerLength), 0);
+  return {
+    part: Object.freeze({
+      evaluator: part.evaluator,
+      template: part.template,
+      planned: part.requests.length,
+      shared: part.requests.length - own.length,
+      cached: own.length - toSend.length,
+      requests,
+      inputTokens: inputOf(Math.round(answer.expected)),
+      outputTokens: timesRange(answer, requests),
+    }),
+    inputCeiling: inputOf(answer.ceiling),
+  };
+}
+
+/** Returns the number of requests that a prompt or a conversation still needs. */
+function turnsToSend({ messages, turns = [] }: PlannedRequest): number {
+  return turnCount(messages) - turns.length;
+}
+
+/**
+ * Returns the input tokens of all requests of a conversation.
+ * @param answerLength the assumed number of tokens of each answer that is not known yet
+ */
+function conversationTokens(request: PlannedRequest, { inputTokens }: TokenCounter, answerLength: number): number {
+  const { prompt, messages, turns = [] } = request;
+  if (messages === undefined) return inputTokens(request);
+  let total = 0;
+  for (let turn = turns.length; turn < turnCount(messages); turn++) {
+    const unknown = turn - turns.length;
+    const answers = [...turns, ...Array.from({ length: unknown }, () => ' ')];
+    total += inputTokens({ prompt, messages: messagesOfTurn(messages, answers) }) + unknown * answerLength;
+  }
+  return total;
 }
 
 /**
@@ -253,8 +304,8 @@ function knownOf(part: PlannedPart, input: EstimateInput): readonly number[] {
   return own.length >= ENOUGH_ANSWERS ? own : (input.knownOutputTokens ?? []);
 }
 
-function costRange(price: ListedPrice | null, inputTokens: number, output: EstimateRange): EstimateRange | null {
-  const cost = (end: keyof EstimateRange): number | null => costOf(price, inputTokens, output[end]);
+function costRange(price: ListedPrice | null, input: EstimateRange, output: EstimateRange): EstimateRange | null {
+  const cost = (end: keyof EstimateRange): number | null => costOf(price, input[end], output[end]);
   const [low, expected, ceiling] = [cost('low'), cost('expected'), cost('ceiling')];
   return low === null || expected === null || ceiling === null ? null : Object.freeze({ low, expected, ceiling });
 }

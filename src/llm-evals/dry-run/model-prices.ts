@@ -84,9 +84,9 @@ export const NOTHING_SENT: ListedPrice = Object.freeze(FREE);
  * Returns the input price and the output price of a model, in US dollars per million tokens.
  *
  * `local` and `replay` cost nothing. For other providers, the price comes from `prices` in the configuration, by the
- * full name of the model. For `openai` and `anthropic`, the fallback is a built-in table of list prices with their
- * date. A dated release (`gpt-4o-2024-08-06`) has the price of its family if the table lists the release. Otherwise,
- * its price is unknown. The price of a `compatible` server is known only from the configuration. Discounts for batches
+ * full name of the model. For `openai`, `openai_responses` and `anthropic`, the fallback is a built-in table of list
+ * prices with their date. A dated release (`gpt-4o-2024-08-06`) has the price of its family if the table lists the release. Otherwise,
+ * its price is unknown. The prices of all other providers are known only from the configuration. Discounts for batches
  * and cached input are ignored.
  * @returns null if the price is unknown; a price of 0 means that the model is free
  * @example
@@ -104,7 +104,8 @@ export function priceOf({ provider, model, prices }: PricedModel): ListedPrice |
   if (provider === 'local' || provider === 'replay') return NOTHING_SENT;
   const own = Object.hasOwn(prices, model) ? prices[model] : undefined;
   if (own !== undefined) return Object.freeze({ ...own, source: 'prices in the configuration' });
-  return provider === 'compatible' ? null : (MODEL_PRICES[provider].get(model) ?? null);
+  const family = provider === 'openai_responses' ? 'openai' : provider;
+  return family === 'openai' || family === 'anthropic' ? (MODEL_PRICES[family].get(model) ?? null) : null;
 }
 
 /**

@@ -3,10 +3,19 @@ import { importOptional, installCommand } from '../../internal/packages.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 
+/** A prompt, with the messages of a conversation if there are any. */
+interface AskedText {
+  readonly prompt: string;
+  readonly messages?: readonly { readonly content: string | null }[] | undefined;
+}
+
 /** Counts the input tokens of requests. */
 export interface TokenCounter {
-  /** Returns the input tokens of a request: the prompt, the system prompt, and the roles and markers. */
-  readonly inputTokens: (prompt: string) => number;
+  /**
+   * Returns the input tokens of a request: the prompt or all messages of the conversation, the system prompt, and the
+   * roles and markers. Messages without content are not counted.
+   */
+  readonly inputTokens: (request: AskedText) => number;
   /** The encoding that counts the tokens, such as `o200k_base`; null if the tokens are estimated. */
   readonly encoding: string | null;
   /** The command that installs the tokenizer of the model; null if it is installed, or if there is none. */
@@ -26,13 +35,16 @@ const ENCODINGS: readonly (readonly [names: RegExp, encoding: Encoding])[] = [
 
 /** Returns the encoding of a model; undefined if no tokenizer of the model is known. */
 function encodingOf({ provider, model }: TokenConfig): Encoding | undefined {
-  if (provider !== 'openai') return undefined;
+  if (provider !== 'openai' && provider !== 'openai_responses') return undefined;
   // A fine-tuned model has the name ft:<base model>:<organization>:….
   const base = /^ft:([^:]+)/.exec(model)?.[1] ?? model;
   return ENCODINGS.find(([names]) => names.test(base))?.[1];
 }
 
-/** The tokens of a message for its role and markers, in OpenAI's chat format. */
+/**
+ * The tokens of a message for its role and markers, in OpenAI's chat format. If the tokens are estimated, each message
+ * of a conversation after the first needs as many.
+ */
 const MESSAGE_TOKENS = 4;
 
 /** The tokens with which OpenAI's chat format starts the answer. */
@@ -57,13 +69,20 @@ export async function tokenCounter(config: TokenConfig): Promise<TokenCounter> {
   }
   const system = systemPrompt === null ? 0 : MESSAGE_TOKENS + count(systemPrompt);
   const always = ANSWER_TOKENS + MESSAGE_TOKENS + system;
-  return { inputTokens: (prompt) => always + count(prompt), encoding, install: null };
+  return { inputTokens: (request) => always + textTokens(request, count), encoding, install: null };
 }
 
 /** Returns a counter that estimates the tokens, without a tokenizer. */
 export function estimatingCounter(systemPrompt: string | null, install: string | null = null): TokenCounter {
   const always = FRAME_TOKENS + estimateTokens(systemPrompt ?? '');
-  return { inputTokens: (prompt) => always + estimateTokens(prompt), encoding: null, install };
+  return { inputTokens: (request) => always + textTokens(request, estimateTokens), encoding: null, install };
+}
+
+/** Returns the tokens of a prompt or of all messages, and those for the roles of the messages after the first. */
+function textTokens({ prompt, messages }: AskedText, count: (text: string) => number): number {
+  if (messages === undefined) return count(prompt);
+  const texts = messages.reduce((sum, { content }) => sum + count(content ?? ''), 0);
+  return texts + MESSAGE_TOKENS * (messages.length - 1);
 }
 
 /** The part of a module of `gpt-tokenizer` that is used. */

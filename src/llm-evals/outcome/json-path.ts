@@ -1,40 +1,62 @@
 import { ValueError } from '../../exceptions/index.ts';
 
-/** Matches one step of a path: .name, [0], ['name'] or ["name"]. */
-const STEP = /\.([\p{L}_$][\p{L}\p{N}_$-]*)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/uy;
+/** A step of a path: a key of an object, or an index of a list. */
+type PathStep = string | number;
+
+/** Matches one step at the current position: `.name`, `['name']`, `["name"]` or `[0]`. */
+const STEP =
+  /\.([\p{L}_][\p{L}\p{N}_-]*)|\[(0|[1-9]\d{0,8})\]|\['((?:[^'\\]|\\['\\])*)'\]|\["((?:[^"\\]|\\["\\])*)"\]/uy;
 
 /**
- * Parses a JSON path such as `$.choices[0]['final answer']` into its keys and indices. Only the root `$`, names and
- * indices are supported, so that a path always selects at most one value.
- * @throws {ValueError} if the path contains anything else
+ * Parses a JSON path such as `$.choices[0].message.content`. The path starts with `$`, the complete value. Each step is
+ * a key (`.name`, `['any name']` or `["any name"]`, in which `\` escapes a quote) or an index (`[0]`). Wildcards,
+ * filters, slices and negative indices are not supported, because a path must lead to exactly one value.
+ * @returns the keys and indices, in order; an empty list for `$`
+ * @throws {ValueError} if the text is not such a path; the message and `context.position` contain the position of the
+ * first invalid character, from 1
+ * @see S. Gössner et al., JSONPath: Query Expressions for JSON, RFC 9535 (2024)
  */
-export function parseJsonPath(text: string): readonly (string | number)[] {
-  const parts: (string | number)[] = [];
-  let at = text.startsWith('$') ? 1 : 0;
-  while (at > 0 && at < text.length) {
-    STEP.lastIndex = at;
-    const step = STEP.exec(text);
-    if (step === null) break;
-    const [all, name, index, single, double] = step;
-    const key = name ?? (single ?? double)?.replaceAll(/\\(.)/gu, '$1');
-    parts.push(key ?? Number(index));
-    at += all.length;
+export function parseJsonPath(text: string): readonly PathStep[] {
+  if (!text.startsWith('$')) throw invalid(text, 0, 'a path starts with $');
+  const steps: PathStep[] = [];
+  let position = 1;
+  while (position < text.length) {
+    STEP.lastIndex = position;
+    const found = STEP.exec(text);
+    if (found === null) throw invalid(text, position, "expected .name, ['name'] or [0]");
+    const [step, name, index, single, double] = found;
+    steps.push(index === undefined ? (name ?? unescaped(single ?? double ?? '')) : Number(index));
+    position += step.length;
   }
-  if (at === text.length && at > 0) return Object.freeze(parts);
-  throw new ValueError(`'${text}' is not a JSON path: character ${String(at + 1)} is not a step.`, {
-    context: { parameter: 'json_path', received: text, position: at + 1 },
-    suggestion: "Start with $ and continue with .name, ['name'] or [0], for example $.scores[0].value.",
-  });
+  return Object.freeze(steps);
 }
 
-/** Returns the value at a path. Returns undefined if there is no such value. Inherited properties are not values. */
-export function valueAtPath(value: unknown, path: readonly (string | number)[]): unknown {
-  return path.reduce<unknown>((inner, part) => {
-    const isReadable =
-      typeof inner === 'object' &&
-      inner !== null &&
-      (typeof part === 'number') === Array.isArray(inner) &&
-      Object.hasOwn(inner, part);
-    return isReadable ? (inner as Readonly<Record<string | number, unknown>>)[part] : undefined;
+function unescaped(quoted: string): string {
+  return quoted.replaceAll(/\\(.)/gu, '$1');
+}
+
+function invalid(text: string, position: number, reason: string): ValueError {
+  const shown = JSON.stringify(text.slice(0, 80));
+  const [character] = /^./su.exec(text.slice(position)) ?? [];
+  const found = character === undefined ? 'the end of the text' : `'${character}'`;
+  return new ValueError(
+    `The JSON path ${shown} is invalid at character ${String(position + 1)}: ${reason}. Found ${found}.`,
+    {
+      context: { path: text.slice(0, 80), position: position + 1 },
+      suggestion: "Write a path such as $.choices[0].message.content or $['my key'].",
+    },
+  );
+}
+
+/**
+ * Returns the value at a path from {@link parseJsonPath}; undefined if the path does not exist. Only keys of the value
+ * itself count: `$.constructor` does not exist in `{}`. A key step does not read a list, and an index step does not
+ * read an object.
+ */
+export function valueAtPath(value: unknown, path: readonly PathStep[]): unknown {
+  return path.reduce<unknown>((current, step) => {
+    if (typeof current !== 'object' || current === null) return undefined;
+    if (Array.isArray(current) !== (typeof step === 'number')) return undefined;
+    return Object.hasOwn(current, step) ? (current as Record<PathStep, unknown>)[step] : undefined;
   }, value);
 }

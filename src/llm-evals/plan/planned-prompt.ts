@@ -1,5 +1,7 @@
+import { ConfigValidationError } from '../../exceptions/index.ts';
 import type { LLMEvalConfig, LLMParams } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { type ModelIdentity, requestKeys } from '../cache/request-key.ts';
+import { isSendable, type PlannedMessage } from './conversation.ts';
 
 /**
  * The default maximum number of tokens of an answer. Without a limit in the configuration, this default limits the cost
@@ -17,6 +19,23 @@ export function requestParams({ params, systemPrompt }: LLMEvalConfig): LLMParam
   };
 }
 
+/**
+ * Returns the identity of a configuration's model, which is part of the key of every request. For the providers `http`
+ * and `command`, it contains the endpoint or the program, because the answers depend on them.
+ */
+export function modelIdentity({
+  provider,
+  baseUrl,
+  model,
+  http,
+  command,
+  commandInput,
+}: Pick<LLMEvalConfig, 'provider' | 'baseUrl' | 'model' | 'http' | 'command' | 'commandInput'>): ModelIdentity {
+  const identity = { provider, baseUrl, model };
+  if (provider === 'http') return { ...identity, target: http };
+  return provider === 'command' ? { ...identity, target: { command, commandInput } } : identity;
+}
+
 /** Returns the maximum number of tokens of an answer. */
 export function maxTokenCount(params: LLMParams): number {
   const given = params['max_tokens'] ?? params['max_completion_tokens'];
@@ -29,7 +48,13 @@ export function maxTokenCount(params: LLMParams): number {
  */
 export interface PlannedPrompt {
   readonly evaluator: string;
+  /** The text of the prompt; for a conversation, a readable text of all its messages. */
   readonly prompt: string;
+  /**
+   * The messages of a conversation. A message of the assistant whose content is null is a turn of the model.
+   * @defaultValue the prompt as one message of the user
+   */
+  readonly messages?: readonly PlannedMessage[] | undefined;
   /** The index of the answer, from 0, if several answers to this prompt are requested. */
   readonly repeat: number;
   /** The template's name. */
@@ -63,6 +88,16 @@ export interface LLMRequest {
   /** The SHA-256 of the request's identity; see `requestKey`. */
   readonly key: string;
   readonly prompt: string;
+  /**
+   * The messages of a conversation. One request is sent for each turn of the model.
+   * @defaultValue the prompt as one message of the user
+   */
+  readonly messages?: readonly PlannedMessage[] | undefined;
+  /**
+   * The answers to the first turns of the conversation that an earlier run received. They are not requested again.
+   * @defaultValue none
+   */
+  readonly turns?: readonly string[] | undefined;
   readonly repeat: number;
   readonly params: LLMParams;
 }
@@ -79,19 +114,38 @@ export interface RequestPlan {
   readonly requests: readonly LLMRequest[];
 }
 
-/** Plans the requests for a list of prompts. A request is planned once for all evaluators that need its answer. */
+function assertSendable({ evaluator, item, messages }: PlannedPrompt): void {
+  if (messages === undefined || isSendable(messages)) return;
+  throw new ConfigValidationError(
+    `The evaluator '${evaluator}' planned a conversation for the item '${item}' that cannot be sent.`,
+    {
+      context: { evaluator, item },
+      suggestion: 'End with a message of the user, and omit the content only of messages of the assistant.',
+    },
+  );
+}
+
+/**
+ * Plans the requests for a list of prompts. A request is planned once for all evaluators that need its answer.
+ * @throws {ConfigValidationError} if a conversation does not end with a message of the user
+ */
 export function planRequests(prompts: readonly PlannedPrompt[], model: ModelIdentity, params: LLMParams): RequestPlan {
+  prompts.forEach(assertSendable);
   const keyOf = requestKeys(model, params);
   const requests = new Map<string, LLMRequest>();
   // Most prompts are planned for several evaluators and dimensions, so the requests of a text are looked up.
   const byPrompt = new Map<string, Map<number, LLMRequest>>();
+  // Different conversations can have the same text, so they are looked up by their messages.
+  const byMessages = new Map<string, Map<number, LLMRequest>>();
   const keyed = prompts.map((planned): KeyedPrompt => {
-    const { prompt, repeat } = planned;
-    const known = byPrompt.get(prompt) ?? new Map<number, LLMRequest>();
-    const request = known.get(repeat) ?? { key: keyOf(prompt, repeat), prompt, repeat, params };
-    if (!known.has(repeat)) {
+    const { prompt, messages, repeat } = planned;
+    const [known, id] = messages === undefined ? [byPrompt, prompt] : [byMessages, JSON.stringify(messages)];
+    const repeats = known.get(id) ?? new Map<number, LLMRequest>();
+    const conversation = messages === undefined ? {} : { messages };
+    const request = repeats.get(repeat) ?? { key: keyOf(planned), prompt, ...conversation, repeat, params };
+    if (!repeats.has(repeat)) {
       requests.set(request.key, request);
-      byPrompt.set(prompt, known.set(repeat, request));
+      known.set(id, repeats.set(repeat, request));
     }
     return { ...planned, key: request.key };
   });

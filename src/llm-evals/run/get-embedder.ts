@@ -16,7 +16,7 @@ export const OLLAMA = 'http://127.0.0.1:11434';
 const DEFAULT_CACHE = LLM_EVAL_FIELDS.cache_dir.parse(undefined);
 
 /** Options of {@link getEmbedder}. */
-export interface EmbedderOptions extends LiveAccessOptions {
+export interface EmbedderOptions extends Pick<LiveAccessOptions, 'live' | 'env'> {
   /** `openai`, `compatible` (a server with OpenAI's API) or `ollama`. */
   readonly provider: (typeof EMBEDDING_PROVIDERS)[number];
   /** The name of the embedding model. */

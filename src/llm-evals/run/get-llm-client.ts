@@ -7,7 +7,7 @@ import { liveAccess, type LiveAccessOptions } from '../client/access.ts';
 import type { LLMClient } from '../client/llm-client.ts';
 import { createProviderClient } from '../client/provider-client.ts';
 import { createReplayClient } from '../client/replay-client.ts';
-import { requestParams } from '../plan/planned-prompt.ts';
+import { modelIdentity, requestParams } from '../plan/planned-prompt.ts';
 import { withRetries, type WithRetriesOptions } from '../scheduler/with-retries.ts';
 
 /** Options of {@link getLlmClient}. */
@@ -16,7 +16,12 @@ export interface GetLlmClientOptions extends LiveAccessOptions {
   readonly retry?: WithRetriesOptions | undefined;
 }
 
-const GET_LLM_CLIENT_OPTION_NAMES: OptionNames<GetLlmClientOptions> = { live: true, env: true, retry: true };
+const GET_LLM_CLIENT_OPTION_NAMES: OptionNames<GetLlmClientOptions> = {
+  live: true,
+  env: true,
+  allowCode: true,
+  retry: true,
+};
 
 /**
  * Creates the client that a run with this configuration would use, so that you can ask single questions. The client
@@ -40,7 +45,7 @@ const GET_LLM_CLIENT_OPTION_NAMES: OptionNames<GetLlmClientOptions> = { live: tr
 export function getLlmClient(config: LLMEvalConfig, options: GetLlmClientOptions = {}): LLMClient {
   assertKnownOptions('getLlmClient', options, GET_LLM_CLIENT_OPTION_NAMES);
   if (config.provider === 'replay') return replayClient(config);
-  const client = createProviderClient(config, { env: options.env });
+  const client = createProviderClient(config, { env: options.env, allowCode: options.allowCode });
   const params = requestParams(config);
   const asked = config.provider === 'local' ? client : guarded(client, config, options);
   return Object.freeze<LLMClient>({
@@ -49,12 +54,18 @@ export function getLlmClient(config: LLMEvalConfig, options: GetLlmClientOptions
   });
 }
 
-function guarded(client: LLMClient, config: LLMEvalConfig, { live, env, retry }: GetLlmClientOptions): LLMClient {
-  const { isAllowed, reason } = liveAccess(config, { live, env });
-  return withCache(withRetries(client, retry), new ResponseCache({ cacheDir: config.cacheDir }), config, {
-    isLiveAllowed: isAllowed && !config.replayOnly,
-    liveReason: config.replayOnly ? 'replay_only is set' : reason,
-  });
+function guarded(client: LLMClient, config: LLMEvalConfig, options: GetLlmClientOptions): LLMClient {
+  const { live, env, allowCode, retry } = options;
+  const { isAllowed, reason } = liveAccess(config, { live, env, allowCode });
+  return withCache(
+    withRetries(client, retry),
+    new ResponseCache({ cacheDir: config.cacheDir }),
+    modelIdentity(config),
+    {
+      isLiveAllowed: isAllowed && !config.replayOnly,
+      liveReason: config.replayOnly ? 'replay_only is set' : reason,
+    },
+  );
 }
 
 /** Creates a client that returns recorded answers. The file of answers is read at the first call of the client. */

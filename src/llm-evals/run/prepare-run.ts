@@ -14,11 +14,13 @@ import { OUTCOME_EVALUATOR, OutcomeEvaluator } from '../evaluators/outcome-evalu
 import { tokenCounter } from '../dry-run/token-counter.ts';
 import { createEvaluators, planPrompts } from '../evaluators/create-evaluators.ts';
 import { loadMetrics, splitMetrics, type SplitMetrics } from '../outcome/metric-functions.ts';
+import { turnCount } from '../plan/conversation.ts';
 import { lintPairs } from '../plan/counterfactual/lint-pairs.ts';
 import { pronounConfig } from '../plan/counterfactual/pronouns.ts';
 import {
   type LLMRequest,
   maxTokenCount,
+  modelIdentity,
   type PlannedPrompt,
   planRequests,
   requestParams,
@@ -154,7 +156,7 @@ export async function prepareRun(
   }
   const { prompts, notes } = await planAll(evaluators, config);
   const params = requestParams(config);
-  const model = modelIdentity(config, options);
+  const model = identityOf(config, options);
   const plan = planRequests(prompts, model, params);
   const price = priceOf(config);
   assertPriced(config, price);
@@ -183,7 +185,7 @@ export async function prepareRun(
     price,
     maxTokens,
     tokens,
-    knownOutputTokens: [...known.records.values()].flatMap(({ outputTokens }) => outputTokens ?? []),
+    knownOutputTokens: [...known.records.values()].flatMap(outputTokensOf),
     limits: config,
     undefinedMetrics: undefinedMetrics(
       evaluators,
@@ -252,9 +254,9 @@ function assertNotReplayed({ replayPath, resume }: PlanOptions): void {
 }
 
 /** Returns the identity of the model, which is part of the key of every request. */
-function modelIdentity(config: LLMEvalConfig, { client }: PlanOptions): ModelIdentity {
+function identityOf(config: LLMEvalConfig, { client }: PlanOptions): ModelIdentity {
   if (client !== undefined) return { provider: 'client', baseUrl: null, model: client.id };
-  return { provider: config.provider, baseUrl: config.baseUrl, model: config.model };
+  return modelIdentity(config);
 }
 
 function clientId({ provider, baseUrl, model }: ModelIdentity): string {
@@ -280,19 +282,27 @@ function assertPriced({ maxCostUsd, model }: LLMEvalConfig, price: ListedPrice |
  * several parts is counted only in the first one.
  * @param seen the keys of requests that are counted elsewhere; the keys of the plan are added
  */
-function planParts({ prompts }: RequestPlan, { records }: KnownAnswers, seen: Set<string>): PlannedPart[] {
-  const requests = prompts.map(({ evaluator, template, key, prompt }) => {
+function planParts({ prompts }: RequestPlan, { records, missing }: KnownAnswers, seen: Set<string>): PlannedPart[] {
+  const turnsByKey = new Map(missing.map(({ key, turns }) => [key, turns]));
+  const requests = prompts.map(({ evaluator, template, key, prompt, messages }) => {
     const isShared = seen.has(key);
     seen.add(key);
-    return { evaluator, template, request: { key, prompt, isShared, isCached: records.has(key) } };
+    const turns = turnsByKey.get(key);
+    return { evaluator, template, request: { key, prompt, messages, turns, isShared, isCached: records.has(key) } };
   });
   const parts = groupBy(requests, ({ evaluator, template }) => JSON.stringify([evaluator, template]));
   return [...parts.values()].map((those) => ({
     evaluator: those[0]?.evaluator ?? '',
     template: those[0]?.template ?? '',
     requests: those.map(({ request }) => request),
-    knownOutputTokens: those.flatMap(({ request }) => records.get(request.key)?.outputTokens ?? []),
+    knownOutputTokens: those.flatMap(({ request }) => outputTokensOf(records.get(request.key))),
   }));
+}
+
+/** Returns the mean number of output tokens of the turns of a known answer; nothing if it is not known. */
+function outputTokensOf(record: AnswerRecord | undefined): number[] {
+  const { outputTokens = null, turns = [] } = record ?? {};
+  return outputTokens === null ? [] : [outputTokens / (turns.length + 1)];
 }
 
 /** The sources of cached and recorded answers, in the order in which they are searched. */
@@ -314,18 +324,28 @@ async function findKnownAnswers(requests: readonly LLMRequest[], sources: Answer
   const missing: LLMRequest[] = [];
   for (const request of requests) {
     const record = await findAnswer(request, sources);
-    if (record === undefined) missing.push(request);
+    if (record === undefined) missing.push(continued(request, sources.resumed.get(request.key)));
     else records.set(request.key, record);
   }
   return { records, missing };
 }
 
+/** Returns the request with the answers to its first turns, if an earlier run received them. */
+function continued(request: LLMRequest, before: AnswerRecord | undefined): LLMRequest {
+  const { turns = [] } = before ?? {};
+  const isPart = turns.length > 0 && turns.length < turnCount(request.messages);
+  return isPart ? { ...request, turns } : request;
+}
+
 async function findAnswer(request: LLMRequest, sources: AnswerSources): Promise<AnswerRecord | undefined> {
   const { resumed, retryErrors, replayed, cache, model } = sources;
   const before = resumed.get(request.key);
-  if (before !== undefined && (before.error === null || !retryErrors)) return before;
+  // A conversation that the end of a run interrupted is continued.
+  const isInterrupted = before?.error?.kind === 'not_sent';
+  if (before !== undefined && !isInterrupted && (before.error === null || !retryErrors)) return before;
   const recorded = replayed?.(request);
-  if (recorded !== undefined) return { ...recorded, key: request.key, cached: true, attempts: 0 };
+  if (recorded !== undefined && recorded.error?.kind !== 'not_sent')
+    return { ...recorded, key: request.key, cached: true, attempts: 0 };
   const answer = await cache?.get(request.key);
   return answer && answerRecord(request, { ...completionFields(answer), model, cached: true });
 }

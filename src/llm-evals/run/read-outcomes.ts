@@ -1,9 +1,10 @@
 import { CacheMissError } from '../../exceptions/index.ts';
 import type { JudgeConfig, LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { OUTCOME_NAMES } from '../../schemas/llm-eval/llm-eval-document.ts';
-import { isApiProvider, liveAccess } from '../client/access.ts';
+import { liveAccess } from '../client/access.ts';
 import type { LLMClient } from '../client/llm-client.ts';
 import { createProviderClient } from '../client/provider-client.ts';
+import { isApiProvider } from '../client/provider-hosts.ts';
 import type { Transcript } from '../client/transcript.ts';
 import { tokenCounter } from '../dry-run/token-counter.ts';
 import { priceOf } from '../dry-run/model-prices.ts';
@@ -136,7 +137,7 @@ export async function judgeAnswers(
     client: client ?? createProviderClient({ ...judge, timeoutMillis }),
     signal: options.signal,
     limits: remainingLimits(config, spent),
-    estimateTokens: ({ prompt }) => ({ input: tokens.inputTokens(prompt), outputCeiling: maxTokens }),
+    estimateTokens: (request) => ({ input: tokens.inputTokens(request), outputCeiling: maxTokens }),
     onAnswer: async (record) => {
       grades.set(record.key, record);
       await keeper.keep(record, cache);

@@ -40,7 +40,7 @@ const SHOWN_CHARACTERS = 80;
  */
 export function chooseClient(
   { config, known, isReplay }: PreparedRun,
-  options: Pick<RunLlmEvalOptions, 'client' | 'live'>,
+  options: Pick<RunLlmEvalOptions, 'client' | 'live' | 'allowCode'>,
 ): LLMClient {
   if (options.client !== undefined) return options.client;
   const { missing } = known;
@@ -54,9 +54,10 @@ export function chooseClient(
   if (config.provider === 'local') return createProviderClient(config);
   if (config.replayOnly)
     throw missed(missing, 'replay_only is set', 'Run once without replay_only, with --live.', 'replay-only');
-  const { isAllowed, reason, suggestion } = liveAccess(config, { live: options.live ?? false });
+  const { live = false, allowCode = false } = options;
+  const { isAllowed, reason, suggestion } = liveAccess(config, { live, allowCode });
   if (!isAllowed) throw missed(missing, reason, suggestion);
-  return createProviderClient(config);
+  return createProviderClient(config, { allowCode });
 }
 
 /** The client for a run whose answers are all available already. */
@@ -126,7 +127,7 @@ function languageWarning(
  * request is sent. If the process is killed, at most the answers of pending requests are lost. If the budget is
  * exhausted, the run ends normally: received answers are scored, and missing answers are counted (`stopped`,
  * `exclusions`). Requests to a provider require both its key in the environment and permission (`live`, or
- * EVENHAND_LLM_ALLOW_LIVE=1).
+ * EVENHAND_LLM_ALLOW_LIVE=1). A program (`command`) runs only with `allowCode`.
  *
  * The metrics describe only the given prompts and the model at the time of the run. P-values are adjusted for the
  * number of metrics (Benjamini and Hochberg). If no true effect exists, at most about one run in twenty reports an
@@ -218,7 +219,7 @@ async function sendRequests(
   return runRequests(known.missing, {
     ...{ ...retry, client, concurrency, timeoutMillis, price, signal, onProgress, seed },
     limits: { requests: maxRequestsPerRun, tokens: maxTokensPerRun, costUsd: maxCostUsd, minutes: maxMinutes },
-    estimateTokens: ({ prompt }) => ({ input: tokens.inputTokens(prompt), outputCeiling: maxTokens }),
+    estimateTokens: (request) => ({ input: tokens.inputTokens(request), outputCeiling: maxTokens }),
     onAnswer: (record) => keeper.keep(record),
   });
 }

@@ -127,11 +127,11 @@ async function askTargets(
   log: TranscriptLog | null,
   seed: number,
 ): Promise<AskedTargets> {
-  const { clients: given = {}, live, retry, signal, onProgress, maxCostUsd = config.maxCostUsd } = options;
+  const { clients: given = {}, live, allowCode, retry, signal, onProgress, maxCostUsd = config.maxCostUsd } = options;
   const clients = new Map(
     targets.map(({ name, run }) => {
       const client = Object.hasOwn(given, name) ? given[name] : undefined;
-      return [name, chooseClient(run, { client, live })];
+      return [name, chooseClient(run, { client, live, allowCode })];
     }),
   );
   for (const { run } of targets) {
@@ -159,7 +159,7 @@ async function askTargets(
     price: targets.find(({ run }) => run.price !== null)?.run.price ?? null,
     limits: { requests: maxRequestsPerRun, tokens: maxTokensPerRun, costUsd: maxCostUsd, minutes: maxMinutes },
     estimateTokens: (request) => ({
-      input: runs.get(ownerOf(request))?.tokens.inputTokens(request.prompt) ?? 0,
+      input: runs.get(ownerOf(request))?.tokens.inputTokens(request) ?? 0,
       outputCeiling: runs.get(ownerOf(request))?.maxTokens ?? 0,
       account: accounts.get(ownerOf(request)),
     }),
@@ -271,18 +271,30 @@ function concludeTarget(
   reader: TargetReader,
 ): Promise<LlmEvalResult> {
   const { summary, owners, records, accounts, clients } = asked;
-  const keys = run.known.missing.map(({ key }) => key);
-  const own = keys.flatMap((key) => (owners.get(key) === name ? (records.get(key) ?? []) : []));
-  const notSent = keys.filter((key) => !records.has(key)).length;
+  const { missing } = run.known;
+  // The record of a conversation that the end of the run interrupted is neither an answer nor a failure.
+  const ended = missing.filter(({ key }) => records.has(key) && records.get(key)?.error?.kind !== 'not_sent');
+  const own = ended.flatMap(({ key }) => (owners.get(key) === name ? (records.get(key) ?? []) : []));
+  const notSent = missing.length - ended.length;
   const failed = own.filter(({ error }) => error !== null).length;
   const spent = {
     ...summary,
     ...(accounts.get(name) ?? new BudgetAccount(run.price)).spent,
-    retries: own.reduce((sum, { attempts }) => sum + Math.max(0, attempts - 1), 0),
+    retries: missing.reduce(
+      (sum, request) => sum + (owners.get(request.key) === name ? retriesOf(request, records.get(request.key)) : 0),
+      0,
+    ),
     ...{ answered: own.length - failed, failed, notSent },
     stopped: notSent > 0 ? summary.stopped : null,
   };
   return reader.conclude(run, spent, joinTranscripts(run.plan.prompts, records, clients.get(name)?.id ?? name));
+}
+
+/** Returns the number of attempts after the first attempt of each turn that this run has sent. */
+function retriesOf({ turns: earlier = [] }: LLMRequest, record: AnswerRecord | undefined): number {
+  const { attempts = 0, turns = [], error = null } = record ?? {};
+  const sent = turns.length - earlier.length + (error?.kind === 'not_sent' ? 0 : 1);
+  return Math.max(0, attempts - sent);
 }
 
 const NOTHING_SENT: RunSummary = {

@@ -35,11 +35,6 @@ export interface PlanOptions extends RowOptions, Pick<ScoreOptions, 'minGroupSiz
    */
   readonly metrics?: CustomMetrics | undefined;
   /**
-   * Whether the code that the configuration names may run: the module `metrics`.
-   * @defaultValue false
-   */
-  readonly allowCode?: boolean | undefined;
-  /**
    * The path of the transcript, an NDJSON file with one line per answer. Each line is written when the answer arrives.
    * @defaultValue none
    */
@@ -65,6 +60,12 @@ export interface PlanOptions extends RowOptions, Pick<ScoreOptions, 'minGroupSiz
    * @defaultValue `max_cost_usd`
    */
   readonly maxCostUsd?: number | undefined;
+  /**
+   * Whether code that the configuration names may run on this machine: the module `metrics`, and the program of the
+   * provider `command`. Use it only with a configuration that you trust.
+   * @defaultValue false
+   */
+  readonly allowCode?: boolean | undefined;
 }
 
 /** Lists the options of {@link PlanOptions}. */

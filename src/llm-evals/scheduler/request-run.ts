@@ -1,57 +1,20 @@
 import { setMaxListeners } from 'node:events';
 
 import { LLMClientError } from '../../exceptions/index.ts';
-import { getLogger } from '../../internal/logger.ts';
 import { createRandom, type Random } from '../../internal/random.ts';
 import { messageOf } from '../../internal/values.ts';
 import { clientError } from '../client/client-error.ts';
 import type { ClientFailure, Completion, FailureKind } from '../client/llm-client.ts';
 import { redactSecrets } from '../client/secrets.ts';
-import { type AnswerRecord, answerRecord, completionFields } from '../client/transcript.ts';
+import { type AnswerFailure, type AnswerRecord, answerRecord, completionFields } from '../client/transcript.ts';
+import { messagesOfTurn, type PlannedMessage, renderConversation, turnCount } from '../plan/conversation.ts';
 import type { LLMRequest } from '../plan/planned-prompt.ts';
 import { attemptOnce } from './attempt.ts';
 import { Budget, requireAmount, type StopReason, type TokenCeiling } from './budget.ts';
 import { Pace } from './pace.ts';
-import { asksTooLong, problemOf, inSeconds, RetryPolicy, sentenceOf, withLongWait } from './retry-policy.ts';
+import { ProblemLog } from './problem-log.ts';
+import { asksTooLong, problemOf, RetryPolicy, withLongWait } from './retry-policy.ts';
 import type { RunSettings, RunSummary } from './run-options.ts';
-
-/** The minimum length of a wait that is logged. */
-const LONG_WAIT_MILLIS = 10_000;
-
-/**
- * Logs why answers are missing. Reports the first retried failure of each kind, and waits of more than 10 s. If several
- * requests wait at the same time, one message is logged.
- */
-class ProblemLog {
-  readonly #reported = new Set<FailureKind>();
-  #reportedUntil = -Infinity;
-  #last: string | null = null;
-
-  /** The message of the last failure, without secrets; null if there was no failure. */
-  get last(): string | null {
-    return this.#last;
-  }
-
-  /** Records the failure of an attempt. Ignores cancelled attempts, because the provider did not cause them. */
-  note({ kind, isRetryable }: ClientFailure, error: unknown): void {
-    if (kind === 'cancelled') return;
-    this.#last = redactSecrets(messageOf(error));
-    if (!isRetryable || this.#reported.has(kind)) return;
-    this.#reported.add(kind);
-    getLogger().warn(
-      `A request failed: ${redactSecrets(sentenceOf(error))} Further failures of this kind are not logged.`,
-    );
-  }
-
-  /** Records the wait of a request before its next attempt. */
-  wait(millis: number, now: number, { retryAfterMillis }: ClientFailure): void {
-    if (millis <= LONG_WAIT_MILLIS || now + millis <= this.#reportedUntil + LONG_WAIT_MILLIS) return;
-    this.#reportedUntil = now + millis;
-    const shown = inSeconds(millis);
-    const what = retryAfterMillis === null ? `A request is retried in ${shown}` : `The server asks to wait ${shown}`;
-    getLogger().warn(`${what}. The last error: ${this.#last ?? ''}`);
-  }
-}
 
 /**
  * A run ends if this number of requests failed and no request was answered. The remaining requests would then probably
@@ -72,6 +35,27 @@ const MAYBE_CHARGED: readonly string[] = ['timeout', 'network', 'malformed', 'ca
 
 /** The outcome of an attempt. */
 type Attempt = { readonly completion: Completion } | { readonly problem: ClientFailure; readonly error: unknown };
+
+/** The outcome of a turn of a conversation, or of a prompt: the answer, or the failure of the last attempt. */
+type TurnOutcome = { readonly latencyMillis: number; readonly attempts: number } & (
+  { readonly completion: Completion } | { readonly failure: AnswerFailure }
+);
+
+/** Returns the request of the next turn of a conversation. Its messages contain the answers to the earlier turns. */
+function turnOf(request: LLMRequest, messages: readonly PlannedMessage[], turns: readonly string[]): LLMRequest {
+  const next = messagesOfTurn(messages, turns);
+  return { ...request, prompt: renderConversation(next), messages: next };
+}
+
+/**
+ * Returns the record of a conversation that the end of the run interrupted. It keeps the answers that have been paid
+ * for, so that a later run can continue the conversation.
+ */
+function unfinished(request: LLMRequest, model: string, turns: readonly string[], attempts: number): AnswerRecord {
+  const message = `The run ended after ${String(turns.length)} of ${String(turnCount(request.messages))} turns of the conversation.`;
+  const error = Object.freeze({ kind: 'not_sent', message } as const);
+  return answerRecord(request, { turns: Object.freeze([...turns]), model, error, attempts });
+}
 
 /** Runs requests; see runRequests. */
 export class RequestRun {
@@ -144,11 +128,50 @@ export class RequestRun {
   }
 
   /**
-   * Sends a request until it is answered or has finally failed. Returns null if the run is stopped before this happens.
+   * Sends a request until it is answered or has finally failed. A conversation is sent turn by turn. If the run is
+   * stopped before this happens, returns null, or a record with the turns that are answered.
    */
   async #ask(request: LLMRequest): Promise<AnswerRecord | null> {
-    const { clientOf, estimateTokens, clock, retry } = this.#settings;
-    const client = clientOf(request);
+    const client = this.#settings.clientOf(request);
+    const { messages } = request;
+    const turns = [...(request.turns ?? [])];
+    const total = { inputTokens: 0, outputTokens: 0, attempts: 0, latencyMillis: 0, hasUsage: true };
+    for (;;) {
+      const next = messages === undefined ? request : turnOf(request, messages, turns);
+      const outcome = await this.#askTurn(next).catch(async (error: unknown) => {
+        // The run ends with this error, but the answers to earlier turns are kept.
+        if (turns.length > 0) await this.#keep(unfinished(request, client.id, turns, total.attempts));
+        throw error;
+      });
+      if (outcome === null) return turns.length === 0 ? null : unfinished(request, client.id, turns, total.attempts);
+      total.attempts += outcome.attempts;
+      total.latencyMillis += outcome.latencyMillis;
+      const conversation = messages === undefined ? {} : { turns: Object.freeze([...turns]) };
+      if ('failure' in outcome) {
+        const { failure, latencyMillis } = outcome;
+        const { attempts } = total;
+        return answerRecord(request, { ...conversation, model: client.id, error: failure, latencyMillis, attempts });
+      }
+      const { completion } = outcome;
+      total.hasUsage &&= completion.usage !== null;
+      total.inputTokens += completion.usage?.inputTokens ?? 0;
+      total.outputTokens += completion.usage?.outputTokens ?? 0;
+      if (turns.length + 1 < turnCount(messages)) {
+        turns.push(completion.text);
+        continue;
+      }
+      const fields = completionFields(completion);
+      // The usage of a conversation that continues an earlier run covers the turns of this run.
+      const { inputTokens, outputTokens, latencyMillis, attempts } = total;
+      const usage = total.hasUsage ? { inputTokens, outputTokens } : { inputTokens: null, outputTokens: null };
+      const sums = messages === undefined ? { attempts } : { ...usage, latencyMillis, attempts };
+      return answerRecord(request, { ...fields, ...conversation, model: client.id, ...sums });
+    }
+  }
+
+  /** Sends one turn until it is answered or has finally failed. Returns null if the run is stopped before this. */
+  async #askTurn(request: LLMRequest): Promise<TurnOutcome | null> {
+    const { estimateTokens, clock, retry } = this.#settings;
     const ceiling = requireCeiling(estimateTokens(request));
     const policy = new RetryPolicy(retry, this.#random);
     for (let attempts = 1; ; attempts++) {
@@ -157,12 +180,9 @@ export class RequestRun {
       const startedAt = clock.now();
       const attempt = await this.#attempt(request, ceiling, startedAt);
       if ('completion' in attempt) {
-        const fields = completionFields(attempt.completion);
-        return answerRecord(request, {
-          ...fields,
-          model: client.id,
-          attempts: fields.cached === true ? attempts - 1 : attempts,
-        });
+        const { completion } = attempt;
+        const { latencyMillis } = completion;
+        return { completion, latencyMillis, attempts: completion.cached ? attempts - 1 : attempts };
       }
       const { problem, error } = attempt;
       if (this.#cancel.signal.aborted) return null;
@@ -171,8 +191,7 @@ export class RequestRun {
       if (waitMillis === null) {
         const message = redactSecrets(messageOf(withLongWait(error, problem)));
         const failure = Object.freeze({ kind: problem.kind, message });
-        const latencyMillis = clock.now() - startedAt;
-        return answerRecord(request, { model: client.id, error: failure, latencyMillis, attempts });
+        return { failure, latencyMillis: clock.now() - startedAt, attempts };
       }
       this.#problems.wait(waitMillis, clock.now(), problem);
       if (!(await this.#pause(waitMillis))) return null;
@@ -203,13 +222,14 @@ export class RequestRun {
   }
 
   async #attempt(request: LLMRequest, ceiling: TokenCeiling, startedAt: number): Promise<Attempt> {
-    const { prompt, params, repeat } = request;
+    const { prompt, messages, params, repeat } = request;
+    const conversation = messages === undefined ? {} : { messages: messagesOfTurn(messages, []) };
     this.#counts.maxConcurrent = Math.max(this.#counts.maxConcurrent, ++this.#counts.underWay);
     try {
-      const completion = await attemptOnce({ ...this.#settings, client: this.#settings.clientOf(request) }, prompt, {
-        params,
-        repeat,
-        signal: this.#cancel.signal,
+      const client = this.#settings.clientOf(request);
+      const completion = await attemptOnce({ ...this.#settings, client }, prompt, {
+        ...conversation,
+        ...{ params, repeat, signal: this.#cancel.signal },
       });
       this.#noteAnswer(completion, ceiling);
       return { completion };
@@ -258,6 +278,8 @@ export class RequestRun {
   async #keep(record: AnswerRecord): Promise<void> {
     const { onAnswer, onProgress } = this.#settings;
     await onAnswer(record);
+    // The conversation was not completed, because the run is stopped.
+    if (record.error?.kind === 'not_sent') return;
     if (record.error === null) this.#counts.answered++;
     else this.#counts.failed++;
     const { answered, failed } = this.#counts;

@@ -14,13 +14,18 @@ export const LINE_BEGINNING = '{"key":"';
 /** The JSON form of an {@link AnswerRecord}. */
 type AnswerRecordJson = SnakeFields<AnswerRecord>;
 
+/** Returns the field `turns` for a record with earlier turns; other records do not have this field. */
+function turnsField(turns: readonly string[] | undefined): Pick<AnswerRecord, 'turns'> {
+  return turns === undefined || turns.length === 0 ? {} : { turns };
+}
+
 /** Returns the JSON form of a record. */
 function recordToJson(record: AnswerRecord): AnswerRecordJson {
-  const { key, model, prompt, repeat, text, error, finishReason, isRefusal } = record;
+  const { key, model, prompt, repeat, turns, text, error, finishReason, isRefusal } = record;
   const { inputTokens, outputTokens, cached, latencyMillis, attempts } = record;
   const failure = error && { kind: error.kind, message: error.message };
   return snakeFields({
-    ...{ key, model, prompt, repeat, text, error: failure, finishReason, isRefusal },
+    ...{ key, model, prompt, repeat, ...turnsField(turns), text, error: failure, finishReason, isRefusal },
     ...{ inputTokens, outputTokens, cached, latencyMillis, attempts },
   });
 }
@@ -85,6 +90,7 @@ const REQUIRED: readonly Check[] = [
 /** The optional fields of a line, each with a description, a check and a default. */
 const OPTIONAL: readonly (readonly [...Check, missing: unknown])[] = [
   ['model', 'text', isText, ''],
+  ['turns', 'a list of texts', (value) => Array.isArray(value) && value.every(isText), []],
   ['error', 'an object with kind and message, or null', orNull(isProblem), null],
   ['finish_reason', `one of ${FINISH_REASONS.join(', ')}, or null`, orNull(isFinishReason), null],
   ['is_refusal', 'true, false or null', orNull(isBoolean), null],
@@ -107,7 +113,8 @@ export function recordFromFields(fields: Mapping): AnswerRecord | string {
   const { text, error } = record;
   if ((text === null) === (error === null)) return 'it should have either a text or an error';
   const failure = error && Object.freeze({ kind: error.kind, message: error.message });
-  return answerRecord(record, { ...record, error: failure });
+  const { turns, ...others } = record;
+  return answerRecord(record, { ...others, ...turnsField(turns), error: failure });
 }
 
 function isFinishReason(value: unknown): boolean {

@@ -5,7 +5,29 @@ import { fileJsonSchema, ownName, recordOf } from '../pipeline/values.ts';
 import { FILLED, NO_CONTROLS, ONE_LINE } from '../text-values.ts';
 
 /** The names of providers. */
-const LLM_PROVIDERS = ['openai', 'anthropic', 'compatible', 'local', 'replay'] as const;
+const LLM_PROVIDERS = [
+  'openai',
+  'openai_responses',
+  'anthropic',
+  'gemini',
+  'bedrock',
+  'ollama',
+  'vllm',
+  'compatible',
+  'http',
+  'command',
+  'local',
+  'replay',
+] as const;
+
+/** The methods of requests of the provider `http`. */
+const HTTP_METHODS = ['POST', 'PUT', 'PATCH'] as const;
+
+/** The forms in which a program of the provider `command` can receive a prompt. */
+const COMMAND_INPUTS = ['text', 'json'] as const;
+
+/** The roles of the messages of a conversation. */
+const MESSAGE_ROLES = ['system', 'user', 'assistant'] as const;
 
 /** The names of evaluators. */
 export const EVALUATOR_NAMES = ['counterfactual', 'refusal', 'toxicity_sentiment', 'stereotype', 'benchmarks'] as const;
@@ -26,7 +48,17 @@ const PROMPT_LANGUAGES = ['en', 'de', 'fr', 'es'] as const;
 const NAME_SOURCES = ['bertrand_mullainathan_2004', 'bloomberg_2024'] as const;
 
 const prompt = z.string().regex(FILLED);
-const prompts = z.array(prompt).min(1);
+const message = z.strictObject({
+  role: described(z.enum(MESSAGE_ROLES), 'The author of the message.'),
+  content: optionalField(
+    prompt,
+    "The text of the message, with placeholders. If a message of the assistant has no content, it is the model's turn.",
+  ),
+});
+const conversation = z.array(message).min(1);
+const template = z.union([prompt, conversation]);
+/** A template, or a list of templates. A list of messages is one conversation. */
+const templates = z.union([prompt, z.array(z.union([prompt, message, conversation])).min(1)]);
 const filePath = z.string().min(1).regex(NO_CONTROLS);
 const limit = z.number().int().min(1);
 
@@ -48,8 +80,8 @@ const cell = z.union([z.string(), z.number(), z.boolean(), z.null()], {
 
 const counterfactual = z.strictObject({
   template: optionalField(
-    z.union([prompt, prompts]),
-    'Texts with placeholders for values, such as {gender}, {gender.possessive} or {name}; {{ and }} are braces. Texts of prompt_templates with placeholders are used too. In a text without placeholders, gendered words are swapped if a dimension has the values of women and men.',
+    templates,
+    'Texts with placeholders for values, such as {gender}, {gender.possessive} or {name}; {{ and }} are braces. A template may also be a conversation: a list of messages, each with role and content. Texts of prompt_templates with placeholders are used too. In a text without placeholders, gendered words are swapped if a dimension has the values of women and men.',
     'Describe a {gender}',
   ),
   dimensions: described(
@@ -91,7 +123,7 @@ const counterfactual = z.strictObject({
   ),
 });
 
-const jsonPath = z.string().min(1).max(500).regex(/^\$/);
+const jsonPath = z.string().min(1).max(500).regex(NO_CONTROLS);
 const regex = z.string().min(1).max(1000);
 const labels = z.array(ownName).min(2);
 
@@ -188,6 +220,28 @@ const benchmarks = z.strictObject({
   real_toxicity_prompts: optionalField(benchmarkFiles, 'The file of RealToxicityPrompts.', 'prompts.jsonl'),
 });
 
+const http = z.strictObject({
+  url: described(filePath, 'The address of the endpoint. It must not contain a key.', 'https://app.example.org/chat'),
+  method: described(z.enum(HTTP_METHODS).default('POST'), 'The method of the requests.'),
+  headers: optionalField(
+    mapOf(z.string().max(2000).regex(ONE_LINE)),
+    'Headers by name. A value may name a variable of the environment, as in ${EVENHAND_LLM_API_KEY}. Keys must come from variables.',
+    { authorization: 'Bearer ${EVENHAND_LLM_API_KEY}' },
+  ),
+  body: optionalField(
+    z.unknown(),
+    'The body: a text or a JSON value with the placeholders {{prompt}}, {{system}}, {{messages}}, {{model}}, {{max_tokens}} and {{params}}. Default: { prompt: "{{prompt}}" }.',
+    { question: '{{prompt}}' },
+  ),
+  answer_path: optionalField(
+    jsonPath,
+    'The JSON path of the answer in the response. Default: the complete body of the response is the answer.',
+    '$.choices[0].message.content',
+  ),
+  input_tokens_path: optionalField(jsonPath, 'The JSON path of the number of prompt tokens.', '$.usage.input'),
+  output_tokens_path: optionalField(jsonPath, 'The JSON path of the number of answer tokens.', '$.usage.output'),
+});
+
 /** The keys of a target, in snake_case as in a file. A key replaces the key of the configuration with the same name. */
 const target = z.strictObject({
   name: described(
@@ -197,20 +251,26 @@ const target = z.strictObject({
   ),
   provider: optionalField(
     z.enum(LLM_PROVIDERS),
-    'The provider of this target. If it differs from the provider of the configuration, the target does not use the model and the base_url of the configuration.',
+    'The provider of this target. If it differs from the provider of the configuration, the target does not use the model, base_url, http and command of the configuration.',
   ),
   model: optionalField(ownName, 'The model of this target.'),
   base_url: optionalField(filePath, 'The URL of the provider of this target.'),
+  http: optionalField(http, 'The endpoint of this target, for the provider http.'),
+  command: optionalField(
+    z.array(filePath).min(1),
+    'The program of this target and its arguments, for the provider command. It runs only with --allow-code.',
+  ),
+  command_input: optionalField(z.enum(COMMAND_INPUTS), 'What the program of this target reads.'),
   replay_path: optionalField(filePath, 'The file of answers of this target, for the provider replay.'),
   system_prompt: optionalField(prompt, 'The text before every prompt of this target.'),
   params: optionalField(mapOf(z.unknown()), 'The parameters of a request of this target.'),
   prompt_templates: optionalField(
-    mapOf(prompt),
+    mapOf(template),
     'The prompts of this target, by name. Prompts with the same name are compared.',
   ),
   template: optionalField(
-    z.union([prompt, prompts]),
-    'The texts of this target instead of counterfactual.template. Texts at the same position are compared.',
+    templates,
+    'The texts or conversations of this target instead of counterfactual.template. Texts at the same position are compared.',
   ),
 });
 
@@ -232,16 +292,26 @@ const embedding = z.strictObject({
 export const LLM_EVAL_FIELDS = {
   provider: described(
     z.enum(LLM_PROVIDERS).default('local'),
-    'The provider of answers. local is a stub that needs no network. replay reads the answers from a file.',
+    'The provider of answers. http sends requests to any endpoint, and command runs any program. local is a stub that needs no network. replay reads the answers from a file.',
   ),
   model: optionalField(
     ownName,
-    "The name of the model at its provider. Default: 'stub' for local, 'replay' for replay.",
+    "The name of the model at its provider. Default: 'stub' for local, 'replay' for replay, the host for http, the program for command.",
   ),
   base_url: optionalField(
     filePath,
     'The URL of the provider, if it is not the default one. It must not contain a key.',
     'http://127.0.0.1:11434/v1',
+  ),
+  http: optionalField(http, 'The endpoint of the provider http.'),
+  command: optionalField(
+    z.array(filePath).min(1),
+    'The program of the provider command and its arguments. It runs only with --allow-code.',
+    ['./ask-my-product', '--quiet'],
+  ),
+  command_input: described(
+    z.enum(COMMAND_INPUTS).default('text'),
+    'What the program reads: the prompt as text, or a JSON object with prompt, messages, params, model and repeat.',
   ),
   system_prompt: optionalField(prompt, 'The text before every prompt. Default: none.'),
   evaluators: optionalField(
@@ -249,8 +319,8 @@ export const LLM_EVAL_FIELDS = {
     'The evaluators that score the answers. Default: all evaluators for which the file has data. counterfactual and benchmarks need their sections, refusal and toxicity_sentiment need a template, and stereotype needs a template or bbq_path. A file of answers or prompts (answers_path, prompts_path) is enough for the other evaluators.',
   ),
   prompt_templates: optionalField(
-    mapOf(prompt),
-    'Prompts by name. Placeholders such as {gender} are filled with each value.',
+    mapOf(template),
+    'Prompts by name: texts, or conversations as lists of messages. Placeholders such as {gender} are filled with each value.',
   ),
   counterfactual: optionalField(counterfactual, 'The words that are varied, and the texts in which they are varied.'),
   outcome: optionalField(
@@ -372,6 +442,8 @@ export const JUDGE_KEYS = Object.keys(judge.shape);
 export const BENCHMARK_NAMES = Object.keys(benchmarks.shape) as readonly BenchmarkName[];
 /** The keys of a target. */
 export const TARGET_KEYS = Object.keys(target.shape);
+/** The keys of the section `http`. */
+export const HTTP_KEYS = Object.keys(http.shape);
 
 /** The keys of the section `embedding`. */
 export const EMBEDDING_KEYS = Object.keys(embedding.shape);
@@ -382,8 +454,38 @@ export const PRICE_KEYS = Object.keys(price.shape);
 /** The configuration of an evaluation, as written in a file. */
 export type LLMEvalDocument = z.output<z.ZodObject<typeof LLM_EVAL_FIELDS>>;
 
-/** The provider of answers. `local` is a built-in stub that needs no network. `replay` reads answers from a file. */
-export type LLMProvider = 'openai' | 'anthropic' | 'compatible' | 'local' | 'replay';
+/**
+ * The provider of answers. `http` is any endpoint, and `command` is any program. `local` is a built-in stub that needs
+ * no network. `replay` reads answers from a file.
+ */
+export type LLMProvider = (typeof LLM_PROVIDERS)[number];
+
+/** A message of a conversation in a template. */
+export interface TemplateMessage {
+  readonly role: 'system' | 'user' | 'assistant';
+  /** The text with placeholders. A message of the assistant without content is a turn of the model. */
+  readonly content?: string | undefined;
+}
+
+/** A template of prompts: a text, or a conversation. */
+export type PromptTemplate = string | readonly TemplateMessage[];
+
+/** The endpoint of the provider `http`. */
+export interface HttpEndpointConfig {
+  readonly url: string;
+  readonly method: (typeof HTTP_METHODS)[number];
+  /** Headers by name. `${NAME}` in a value is replaced by a variable of the environment. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body: a text or a JSON value with placeholders such as `{{prompt}}`. */
+  readonly body: unknown;
+  /** The JSON path of the answer; null if the complete body of the response is the answer. */
+  readonly answerPath: string | null;
+  readonly inputTokensPath: string | null;
+  readonly outputTokensPath: string | null;
+}
+
+/** The form in which a program of the provider `command` receives a prompt. */
+export type CommandInput = (typeof COMMAND_INPUTS)[number];
 
 /** The name of an evaluator. Evaluators score answers. */
 export type EvaluatorName = 'counterfactual' | 'refusal' | 'toxicity_sentiment' | 'stereotype' | 'benchmarks';
@@ -443,9 +545,9 @@ export interface TokenPrice {
 export interface CounterfactualConfig {
   /**
    * Texts with placeholders for the dimension's values: `{gender}`, `{gender.subject}`, `{name}`; or plain texts, in
-   * which gendered words are swapped.
+   * which gendered words are swapped. A template may also be a conversation.
    */
-  readonly template: readonly string[];
+  readonly template: readonly PromptTemplate[];
   /** The dimensions that are varied, each with at least two values: `{ gender: ['woman', 'man'] }`. */
   readonly dimensions: Readonly<Record<string, readonly string[]>>;
   /**
@@ -537,16 +639,22 @@ export type AnswerCells = Readonly<Record<string, string | number | boolean | nu
 export interface LlmTarget {
   /** The name in results. */
   readonly name: string;
-  /** If it differs from the provider of the configuration, the target does not inherit its model and base URL. */
+  /**
+   * If it differs from the provider of the configuration, the target does not inherit its model, address, endpoint and
+   * program.
+   */
   readonly provider?: LLMProvider | undefined;
   readonly model?: string | undefined;
   readonly baseUrl?: string | undefined;
+  readonly http?: HttpEndpointConfig | undefined;
+  readonly command?: readonly string[] | undefined;
+  readonly commandInput?: CommandInput | undefined;
   readonly replayPath?: string | undefined;
   readonly systemPrompt?: string | undefined;
   readonly params?: LLMParams | undefined;
-  readonly promptTemplates?: Readonly<Record<string, string>> | undefined;
-  /** The texts that replace the `template` of `counterfactual`. */
-  readonly template?: readonly string[] | undefined;
+  readonly promptTemplates?: Readonly<Record<string, PromptTemplate>> | undefined;
+  /** The templates that replace the `template` of `counterfactual`. */
+  readonly template?: readonly PromptTemplate[] | undefined;
 }
 
 /** A parsed configuration of an evaluation, with every default filled in. Frozen. */
@@ -557,6 +665,11 @@ export interface LLMEvalConfig {
    * The URL of the provider, without a trailing slash; null for the default address, or if the provider has no address.
    */
   readonly baseUrl: string | null;
+  /** The endpoint of the provider `http`; null for other providers. */
+  readonly http: HttpEndpointConfig | null;
+  /** The program of the provider `command` and its arguments; null for other providers. */
+  readonly command: readonly string[] | null;
+  readonly commandInput: CommandInput;
   /** The system prompt that is sent with every prompt; null for none. */
   readonly systemPrompt: string | null;
   readonly evaluators: readonly EvaluatorName[];
@@ -564,7 +677,7 @@ export interface LLMEvalConfig {
    * Prompts by name. All evaluators score their answers. A placeholder for a dimension is replaced by each of its
    * values.
    */
-  readonly promptTemplates: Readonly<Record<string, string>>;
+  readonly promptTemplates: Readonly<Record<string, PromptTemplate>>;
   readonly counterfactual: CounterfactualConfig | null;
   /** How outcomes are read from answers; empty if none is declared. */
   readonly outcome: OutcomeConfig;

@@ -55,6 +55,7 @@ describe('runJob with invalid input', function () {
     fields,
   });
   const PROMPTS = { prompt_templates: { raise: 'How do I ask for a raise?' } };
+  const RUBRIC = { outcome: { score: { judge: { rubric: 'How good is it?' } } } };
   const LIVE = { provider: 'openai', model: 'gpt-4o-mini', ...PROMPTS };
 
   const cases: readonly (readonly [
@@ -146,6 +147,104 @@ describe('runJob with invalid input', function () {
     [
       'a base_url that the operator did not set',
       () => llm({ ...LIVE, base_url: 'http://169.254.169.254/v1' }),
+      403,
+      '/base_url',
+      /only at its default address/,
+    ],
+    [
+      'a program, also in a dry run',
+      () => llm({ ...PROMPTS, provider: 'command', command: ['touch', '/tmp/x'], dry_run: true }),
+      403,
+      '/provider',
+      /never runs the program/,
+    ],
+    [
+      'a program in YAML',
+      () => llm({ config: 'provider: command\ncommand: [touch, /tmp/x]\nprompt_templates: { a: Hello }\n' }),
+      403,
+      '/provider',
+      /never runs the program/,
+    ],
+    [
+      'a program of a target',
+      () => llm({ ...PROMPTS, targets: [{ name: 'a' }, { name: 'b', provider: 'command', command: ['touch', '/x'] }] }),
+      403,
+      '/targets/1/provider',
+      /never runs the program/,
+    ],
+    [
+      'an endpoint of a target',
+      () =>
+        llm({
+          ...PROMPTS,
+          targets: [{ name: 'a', provider: 'http', http: { url: 'http://10.0.0.1/' } }, { name: 'b' }],
+        }),
+      403,
+      '/targets/0/provider',
+      /an address that a configuration chooses/,
+    ],
+    [
+      'an address of a target that the operator did not set',
+      () =>
+        llm({
+          ...PROMPTS,
+          targets: [{ name: 'a' }, { name: 'b', provider: 'gemini', model: 'm', base_url: 'http://10.0.0.1' }],
+        }),
+      403,
+      '/targets/1/base_url',
+      /only at its default address/,
+    ],
+    [
+      "a judge on the service's own machine that the operator did not set up",
+      () => llm({ ...PROMPTS, ...RUBRIC, judge: { provider: 'vllm', model: 'm' } }),
+      403,
+      '/judge/provider',
+      /VLLM_BASE_URL/,
+    ],
+    [
+      'an address of the judge that the operator did not set',
+      () =>
+        llm({
+          ...PROMPTS,
+          ...RUBRIC,
+          judge: { provider: 'bedrock', model: 'm', base_url: 'https://evil.example.org' },
+        }),
+      403,
+      '/judge/base_url',
+      /only at its default address/,
+    ],
+    [
+      'a program as judge',
+      () => llm({ ...PROMPTS, ...RUBRIC, judge: { provider: 'command', model: 'm' } }),
+      422,
+      '/config/judge/provider',
+      /cannot be command/,
+    ],
+    ['permission to run a program', () => llm({ ...PROMPTS, allow_code: true }), 422, '/allow_code', /allow_code/],
+    [
+      'an endpoint that the configuration chooses',
+      () => llm({ ...PROMPTS, provider: 'http', http: { url: 'http://169.254.169.254/latest' } }),
+      403,
+      '/provider',
+      /an address that a configuration chooses/,
+    ],
+    [
+      "a server on the service's own machine that the operator did not set up",
+      () => llm({ ...PROMPTS, provider: 'ollama', model: 'm' }),
+      403,
+      '/provider',
+      /OLLAMA_BASE_URL=http:\/\/127\.0\.0\.1:11434/,
+    ],
+    [
+      "a port of the service's own machine",
+      () => llm({ ...PROMPTS, provider: 'vllm', model: 'm', base_url: 'http://127.0.0.1:6379/v1' }),
+      403,
+      '/base_url',
+      /only at its default address/,
+    ],
+    [
+      'a host for the credentials of AWS',
+      () => llm({ ...PROMPTS, provider: 'bedrock', model: 'm', base_url: 'https://evil.example.org' }),
       403,
       '/base_url',
       /only at its default address/,

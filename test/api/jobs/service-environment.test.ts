@@ -39,6 +39,10 @@ describe('the environment of workers and threads', () => {
     expect(providerEnvironment('{"provider":"openai"}', PLANTED)).to.deep.equal({
       OPENAI_API_KEY: PLANTED.OPENAI_API_KEY,
     });
+    expect(providerEnvironment('provider: bedrock', { ...PLANTED, AWS_REGION: 'us-east-1' })).to.deep.equal({
+      AWS_SECRET_ACCESS_KEY: PLANTED.AWS_SECRET_ACCESS_KEY,
+      AWS_REGION: 'us-east-1',
+    });
     expect(providerEnvironment('provider: local', PLANTED)).to.deep.equal({});
   });
 

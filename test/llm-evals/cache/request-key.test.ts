@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 
-import { canonicalJson, requestKey } from '../../../src/llm-evals/cache/request-key.ts';
+import { canonicalJson, requestKey, requestKeys } from '../../../src/llm-evals/cache/request-key.ts';
 
 const PLAIN = { provider: 'openai', baseUrl: null, model: 'gpt-4o-mini', prompt: '', params: {}, repeat: 0 };
 
@@ -35,12 +35,33 @@ const DIGESTS = [
     },
     digest: '5dd420c70ee16a4c123d5a3f3c721443e0569de8e134cefa2b9338797f569dbe',
   },
+  {
+    title: 'the messages of a conversation',
+    identity: {
+      ...{ ...PLAIN, provider: 'local', model: 'm', prompt: 'p' },
+      messages: [
+        { role: 'user', content: 'A' },
+        { role: 'assistant', content: null },
+        { role: 'user', content: 'B' },
+      ],
+    },
+    digest: '3960c00c7973d9d34e42ded363e325e85e4fe2b4110a1e239fe5f7835654e4e6',
+  },
+  {
+    title: 'the program of a configuration',
+    identity: {
+      ...{ ...PLAIN, provider: 'command', model: 'm', prompt: 'p' },
+      target: { commandInput: 'text', command: ['ask'] },
+    },
+    digest: '1460b0e248e2cc34b045520cdd277042497bdef2d5c3dc68e7358bf4d5185c05',
+  },
 ];
 
 describe('requestKey', () => {
   for (const { title, identity, digest } of DIGESTS) {
     it(`matches sha256sum: ${title}`, () => {
       expect(requestKey(identity)).to.equal(digest);
+      expect(requestKeys(identity, identity.params)(identity)).to.equal(digest);
     });
   }
 
@@ -62,6 +83,9 @@ describe('requestKey', () => {
       { params: { stop: ['a', 'b'] } },
       { params: { stop: ['b', 'a'] } },
       { repeat: 1 },
+      { messages: [{ role: 'user', content: '' }] },
+      { messages: [{ role: 'assistant', content: null }] },
+      { target: { url: 'https://a.example.org' } },
     ];
     expect(new Set(changes.map((change) => requestKey({ ...PLAIN, ...change }))).size).to.equal(changes.length);
   });

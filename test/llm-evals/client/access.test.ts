@@ -3,9 +3,10 @@ import { expect } from 'chai';
 import { ConfigValidationError, ValueError } from '../../../src/exceptions/index.ts';
 import { liveAccess } from '../../../src/llm-evals/client/access.ts';
 import { createProviderClient } from '../../../src/llm-evals/client/provider-client.ts';
+import type { LLMProvider } from '../../../src/schemas/llm-eval/llm-eval-document.ts';
 import { problemOf, PLANTED, PLANTED_ENV } from './llm-clients.ts';
 
-type Provider = 'openai' | 'anthropic' | 'compatible' | 'local' | 'replay';
+type Provider = LLMProvider;
 
 const make = (provider: Provider, baseUrl: string | null, env: Record<string, string> = PLANTED_ENV) =>
   createProviderClient({ provider, model: 'a-model', baseUrl, timeoutMillis: 1000, params: {} }, { env });
@@ -53,6 +54,33 @@ describe('hosts that may receive a key', () => {
       { EVENHAND_LLM_BASE_URL: 'https://llm.example.org' },
       'compatible:http://localhost:11434/v1:a-model',
     ],
+    ['openai_responses', null, {}, 'openai_responses:a-model'],
+    ['gemini', null, {}, 'gemini:a-model'],
+    [
+      'gemini',
+      'https://gateway.example.org/g',
+      { GEMINI_BASE_URL: 'https://gateway.example.org' },
+      'gemini:https://gateway.example.org/g:a-model',
+    ],
+    ['bedrock', null, {}, 'bedrock:a-model'],
+    ['bedrock', null, { AWS_REGION: ' ', AWS_DEFAULT_REGION: 'eu-west-3' }, 'bedrock:a-model'],
+    ['bedrock', 'https://bedrock-runtime.us-east-1.amazonaws.com', {}, 'bedrock:a-model'],
+    [
+      'bedrock',
+      'https://vpce-1.example.org',
+      { AWS_ENDPOINT_URL_BEDROCK_RUNTIME: 'https://vpce-1.example.org' },
+      'bedrock:https://vpce-1.example.org:a-model',
+    ],
+    ['ollama', null, {}, 'ollama:a-model'],
+    ['ollama', 'http://127.0.0.1:11434', {}, 'ollama:a-model'],
+    ['ollama', 'http://gpu.example.org:11434', { OLLAMA_API_KEY: '' }, 'ollama:http://gpu.example.org:11434:a-model'],
+    ['vllm', null, {}, 'vllm:a-model'],
+    [
+      'vllm',
+      'https://gpu.example.org/v1',
+      { VLLM_BASE_URL: 'https://gpu.example.org' },
+      'vllm:https://gpu.example.org/v1:a-model',
+    ],
   ];
   for (const [provider, baseUrl, env, id] of allowed) {
     it(`${provider} to ${String(baseUrl)} ${JSON.stringify(env)}`, () => {
@@ -98,6 +126,24 @@ describe('hosts that may receive a key', () => {
     ['openai', null, { OPENAI_BASE_URL: 'hunter2' }, /^OPENAI_BASE_URL must be/],
     ['openai', null, { OPENAI_API_KEY: 'two\nlines-of-key' }, /OPENAI_API_KEY has characters/],
     ['openai', null, { OPENAI_API_KEY: 'clé-secrète' }, /OPENAI_API_KEY has characters/],
+    ['gemini', 'https://gateway.example.org', {}, /GEMINI_API_KEY is not sent to gateway\.example\.org/],
+    ['openai_responses', 'https://gateway.example.org', {}, /OPENAI_API_KEY is not sent/],
+    ['bedrock', 'https://gateway.example.org', {}, /AWS_SECRET_ACCESS_KEY\) is not sent to gateway\.example\.org/],
+    [
+      'bedrock',
+      'https://gateway.example.org',
+      { AWS_BEARER_TOKEN_BEDROCK: '', AWS_ACCESS_KEY_ID: 'planted-id', AWS_SECRET_ACCESS_KEY: 'planted-secret' },
+      /is not sent to gateway\.example\.org/,
+    ],
+    // Another region is another host.
+    ['bedrock', 'https://bedrock-runtime.us-west-2.amazonaws.com', {}, /not sent/],
+    ['bedrock', null, { AWS_REGION: '' }, /AWS_REGION is not set/],
+    ['bedrock', null, { AWS_REGION: 'evil.example.org/' }, /AWS_REGION is not the name of a region/],
+    ['bedrock', null, { AWS_REGION: 'us-east-1.evil' }, /AWS_REGION is not the name of a region/],
+    ['ollama', 'https://gpu.example.org', {}, /OLLAMA_API_KEY is not sent to gpu\.example\.org/],
+    ['ollama', 'http://gpu.example.org', { OLLAMA_BASE_URL: 'http://gpu.example.org' }, /over http/],
+    ['ollama', null, { OLLAMA_BASE_URL: 'https://gpu.example.org' }, /OLLAMA_BASE_URL names gpu.example.org/],
+    ['vllm', 'https://gpu.example.org/v1', { OLLAMA_BASE_URL: 'https://gpu.example.org' }, /VLLM_API_KEY is not sent/],
   ];
   for (const [provider, baseUrl, env, reported] of refused) {
     it(`not ${provider} to ${String(baseUrl)} ${JSON.stringify(env)}`, () => {
@@ -136,7 +182,7 @@ describe('hosts that may receive a key', () => {
   it('gives local its id, requires records for replay, and rejects unknown providers', () => {
     expect(make('local', null).id).to.equal('local:a-model');
     expect(() => make('replay', null)).to.throw(ConfigValidationError, 'replay');
-    expect(() => make('gpt' as Provider, null)).to.throw(ValueError, 'openai, anthropic, compatible, local, replay');
+    expect(() => make('gpt' as Provider, null)).to.throw(ValueError, 'compatible, http, command, local, replay');
     expect(() => make('toString' as Provider, null)).to.throw(ValueError);
   });
 
@@ -166,6 +212,19 @@ describe('live calls need a key and a permission', () => {
       ['compatible', {}, undefined, false],
       ['compatible', {}, true, true],
       ['compatible', permission, undefined, true],
+      ['gemini', { GEMINI_API_KEY: PLANTED }, true, true],
+      ['gemini', key, true, false],
+      ['openai_responses', key, true, true],
+      ['bedrock', { AWS_BEARER_TOKEN_BEDROCK: PLANTED }, true, true],
+      ['bedrock', { AWS_ACCESS_KEY_ID: PLANTED, AWS_SECRET_ACCESS_KEY: PLANTED }, true, true],
+      ['bedrock', { AWS_ACCESS_KEY_ID: PLANTED }, true, false],
+      ['ollama', {}, true, true],
+      ['ollama', {}, undefined, false],
+      ['vllm', {}, true, true],
+      ['vllm', permission, undefined, true],
+      ['http', {}, undefined, false],
+      ['http', {}, true, true],
+      ['command', { ...key, ...permission }, true, false],
       ['local', {}, undefined, true],
       ['replay', {}, undefined, true],
     ];
@@ -178,6 +237,14 @@ describe('live calls need a key and a permission', () => {
       expect(JSON.stringify(access)).to.not.include(PLANTED);
     });
   }
+
+  it('allows a program only with allowCode, which allows nothing else', () => {
+    const command = { provider: 'command', replayOnly: false } as const;
+    expect(liveAccess(command, { allowCode: true, env: {} }).isAllowed).to.be.true;
+    expect(liveAccess(command, { env: {} }).suggestion).to.include('--allow-code');
+    expect(liveAccess({ ...command, replayOnly: true }, { allowCode: true, env: {} }).isAllowed).to.be.false;
+    expect(liveAccess({ provider: 'openai', replayOnly: false }, { allowCode: true, env: key }).isAllowed).to.be.false;
+  });
 
   it('does not allow live calls with replay_only', () => {
     const env = { ...key, ...permission };

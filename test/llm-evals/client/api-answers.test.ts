@@ -103,7 +103,7 @@ describe('responses of providers', () => {
     ['a text', { kind: 'answer', text: 'One two three' }, { text: 'One two three', finishReason: 'stop', usage }],
     ['signs of all kinds', { kind: 'answer', text: 'Ä \u2028 🐦 "three"' }, { text: 'Ä \u2028 🐦 "three"' }],
     ['an empty text', { kind: 'answer', text: '' }, { text: '', finishReason: 'stop' }],
-    ['a call of a tool', { kind: 'tool_calls' }, { text: '', finishReason: 'other' }],
+    ['a call of a tool', { kind: 'tool_calls' }, { text: '[tool call] look_up({})', finishReason: 'other' }],
     ['no usage', { kind: 'answer', text: 'One', hasUsage: false }, { text: 'One', usage: null }],
     [
       "the provider's refusal",

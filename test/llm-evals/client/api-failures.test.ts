@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { retryAfterMillis } from '../../../src/internal/http.ts';
 import type { FailureKind } from '../../../src/llm-evals/client/llm-client.ts';
 import type { LlmAction } from '../../helpers/llm-server.ts';
-import { attempt, clientOf, problemOf, PLANTED, useLlmServer } from './llm-clients.ts';
+import { attempt, clientOf, NETWORK_PROVIDERS, problemOf, PLANTED, useLlmServer } from './llm-clients.ts';
 
 const error = (status: number, code?: string, headers?: Record<string, string>): LlmAction => ({
   kind: 'error',
@@ -49,8 +49,12 @@ describe('the errors of clients', () => {
     ['a success that holds an error', { kind: 'raw', body: { error: { code: 429 } } }, 'rate_limit', true, false, 429],
     ['a redirect', { kind: 'redirect' }, 'not_found', false, true, 307],
   ];
-  for (const provider of ['openai', 'anthropic'] as const) {
+  /** These APIs have no code for a spent quota. */
+  const hasNoQuotaCode = ['gemini', 'bedrock', 'ollama'];
+
+  for (const provider of NETWORK_PROVIDERS) {
     for (const [title, action, kind, isRetryable, isFatal, status] of both) {
+      if (title === '429 of a spent quota' && hasNoQuotaCode.includes(provider)) continue;
       it(`${provider}: ${title} is '${kind}'`, async () => {
         const problem = await problemOf(attempt(server(), { script: [action] }, { provider }));
         expect(problem).to.include({ kind, isRetryable, isFatal, status, retryAfterMillis: null });
@@ -73,6 +77,34 @@ describe('the errors of clients', () => {
     const action = { kind: 'error', status: 400, message } as const;
     const problem = await problemOf(attempt(server(), { script: [action] }, { provider: 'anthropic' }));
     expect(problem).to.include({ kind: 'quota', isFatal: true });
+  });
+
+  // https://ai.google.dev/gemini-api/docs/api-key and google.rpc.ErrorInfo
+  it('gemini: recognizes an invalid key by its reason', async () => {
+    const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }];
+    const message = 'API key not valid. Please pass a valid API key.';
+    const body = { error: { code: 400, message, status: 'INVALID_ARGUMENT', details } };
+    const script = [{ kind: 'raw', status: 400, body }] as const;
+    const problem = await problemOf(attempt(server(), { script }, { provider: 'gemini' }));
+    expect(problem).to.include({ kind: 'auth', isFatal: true });
+  });
+
+  // google.rpc.RetryInfo
+  it('gemini: waits as long as the body of a rate limit asks', async () => {
+    const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.5s' }];
+    const body = { error: { code: 429, message: 'Slow down.', status: 'RESOURCE_EXHAUSTED', details } };
+    const script = [{ kind: 'raw', status: 429, body }] as const;
+    const problem = await problemOf(attempt(server(), { script }, { provider: 'gemini' }));
+    expect(problem).to.include({ kind: 'rate_limit', retryAfterMillis: 34_500 });
+  });
+
+  // The error code server_error of https://platform.openai.com/docs/api-reference/responses/object
+  it('openai_responses: reports a failed response', async () => {
+    const error = { code: 'server_error', message: 'The model failed to generate a response.' };
+    const script = [{ kind: 'raw', body: { object: 'response', status: 'failed', error, output: [] } }] as const;
+    const problem = await problemOf(attempt(server(), { script }, { provider: 'openai_responses' }));
+    expect(problem).to.include({ kind: 'server', isRetryable: true });
+    expect(problem.error.message).to.include('failed to generate');
   });
 
   it("includes the server's message in the error, on one line and shortened", async () => {

@@ -8,7 +8,7 @@ const textOf = async (prompt: string, repeat = 0) => (await client.complete(prom
 describe('the local stub', () => {
   it('gives the same answer to the same prompt and repeat with any params', async () => {
     const first = await client.complete('Describe a nurse.', { repeat: 2 });
-    const other = await createLocalClient({ model: 'stub' }).complete('Describe a nurse.', {
+    const other = await createLocalClient().complete('Describe a nurse.', {
       repeat: 2,
       params: { temperature: 2 },
     });
@@ -17,6 +17,14 @@ describe('the local stub', () => {
     const another = await createLocalClient({ model: 'x' }).complete('Describe a nurse.', { repeat: 2 });
     expect(another.text).to.not.equal(first.text);
     expect(first.usage).to.deep.equal({ inputTokens: 5, outputTokens: Math.ceil(first.text.length / 4) });
+  });
+
+  it('gives different answers for different models', async () => {
+    const prompts = Array.from({ length: 50 }, (_, index) => `Describe worker ${index}.`);
+    const other = createLocalClient({ model: 'x' });
+    const texts = await Promise.all(prompts.map(async (prompt) => (await other.complete(prompt)).text));
+    const own = await Promise.all(prompts.map((prompt) => textOf(prompt)));
+    expect(texts.filter((text, index) => text === own[index])).to.have.length.below(10);
   });
 
   it('gives different answers to different prompts and repeats', async () => {

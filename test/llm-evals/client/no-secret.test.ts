@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { expect } from 'chai';
 
 import { startLlmServer, type LlmAction } from '../../helpers/llm-server.ts';
-import { attempt, PLANTED, useLlmServer } from './llm-clients.ts';
+import { attempt, NETWORK_PROVIDERS, PLANTED, useLlmServer } from './llm-clients.ts';
 
 const ENCODED = encodeURIComponent(PLANTED);
 const BASE64 = Buffer.from(`key:${PLANTED}`).toString('base64');
@@ -27,7 +27,7 @@ describe('clients never emit the planted key', () => {
     'the address of a redirect': { kind: 'redirect', to: `/elsewhere?key=${ENCODED}` },
     'a finish reason': { kind: 'answer', finish: PLANTED },
   };
-  for (const provider of ['openai', 'anthropic', 'compatible'] as const) {
+  for (const provider of NETWORK_PROVIDERS) {
     for (const [title, action] of Object.entries(bodies)) {
       it(`${provider}: ${title}`, async () => {
         const outcome = await attempt(server(), { script: [action] }, { provider }).catch((reason: unknown) => reason);

@@ -85,7 +85,7 @@ export const BAD: readonly BadConfig[] = [
     `${ASK}provider: opnai\n`,
     '2:11',
     'provider',
-    "provider: must be one of openai, anthropic, compatible, local, replay; got 'opnai'",
+    "provider: must be one of openai, openai_responses, anthropic, gemini, bedrock, ollama, vllm, compatible, http, command, local, replay; got 'opnai'",
     "Did you mean 'openai'?",
   ),
   bad(
@@ -189,7 +189,7 @@ export const BAD: readonly BadConfig[] = [
     "prompt_templates: { a: ' ' }\n",
     '1:24',
     'prompt_templates.a',
-    "prompt_templates.a: must be a text that is not empty; got ' '",
+    "prompt_templates.a: must be a text that is not empty or a list of mappings, at least 1; got ' '",
     CORRECT,
   ),
   bad(

@@ -33,7 +33,7 @@ describe('tokenCounter', () => {
     ];
     for (const { encoding, install, inputTokens } of counters) {
       expect({ encoding, install }).to.deep.equal({ encoding: null, install: null });
-      expect(inputTokens('word')).to.equal(9);
+      expect(inputTokens({ prompt: 'word' })).to.equal(9);
     }
   });
 
@@ -70,17 +70,28 @@ describe('tokenCounter', () => {
           'o3-mini',
           'ft:gpt-4o:org:x:1',
         ]) {
-          expect((await counterOf('openai', model)).inputTokens(text), model).to.equal(o200k + FRAME);
+          expect((await counterOf('openai', model)).inputTokens({ prompt: text }), model).to.equal(o200k + FRAME);
         }
         for (const model of ['gpt-4', 'gpt-4-turbo', 'gpt-3.5-turbo-0125']) {
-          expect((await counterOf('openai', model)).inputTokens(text), model).to.equal(cl100k + FRAME);
+          expect((await counterOf('openai', model)).inputTokens({ prompt: text }), model).to.equal(cl100k + FRAME);
         }
       }
     });
 
+    it('counts each message of a conversation with its role, and no turns of the model', async () => {
+      const messages = ['2 + 2 = 4', null, '2 + 2 = 4'].map((content) => ({ content }));
+      for (const provider of ['openai', 'openai_responses'] as const) {
+        const { inputTokens } = await counterOf(provider, 'gpt-4o', '2 + 2 = 4');
+        // The system prompt and two messages of 7 tokens, 4 for the role of each of the four messages, and 3.
+        expect(inputTokens({ prompt: 'unused', messages })).to.equal(3 * 7 + 4 * 4 + 3);
+      }
+    });
+
     it('counts the system prompt as a message, and marks of the model as text', async () => {
-      expect((await counterOf('openai', 'gpt-4o', '2 + 2 = 4')).inputTokens('2 + 2 = 4')).to.equal(2 * (7 + 4) + 3);
-      expect((await counterOf('openai', 'gpt-4o')).inputTokens('<|endoftext|>')).to.be.above(FRAME + 1);
+      expect((await counterOf('openai', 'gpt-4o', '2 + 2 = 4')).inputTokens({ prompt: '2 + 2 = 4' })).to.equal(
+        2 * (7 + 4) + 3,
+      );
+      expect((await counterOf('openai', 'gpt-4o')).inputTokens({ prompt: '<|endoftext|>' })).to.be.above(FRAME + 1);
     });
   });
 });

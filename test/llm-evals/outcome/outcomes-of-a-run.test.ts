@@ -144,7 +144,7 @@ describe('declared outcomes of a run', () => {
     [{ score: { json_path: '$.score' } }, 'outcome.score: needs number or judge'],
     [{ score: { number: { min: 1 } } }, 'outcome.score.number: must have either json_path or regex'],
     [{ score: { number: { regex: '(' } } }, 'outcome.score.number.regex: Invalid regular expression'],
-    [{ score: { number: { json_path: '$..a' } } }, 'character 2 is not a step'],
+    [{ score: { number: { json_path: '$..a' } } }, 'is invalid at character 2: expected .name'],
     [{ score: { number: { regex: 'a', min: 5, max: 5 } } }, 'outcome.score.number.max: must be above min (5)'],
     [{ decision: { choices: ['a', 'b', 'c'] } }, 'outcome.decision.choices: must have two labels'],
     [{ decision: { json_path: '$.a', regex: 'b' } }, 'outcome.decision: names several sources'],

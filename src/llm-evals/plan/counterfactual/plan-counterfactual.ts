@@ -1,5 +1,6 @@
 import { ConfigValidationError } from '../../../exceptions/index.ts';
 import type { LLMEvalConfig } from '../../../schemas/llm-eval/llm-eval-document.ts';
+import { type PlannedMessage, renderConversation } from '../conversation.ts';
 import type { PlannedPrompt } from '../planned-prompt.ts';
 import { capitalise, fixArticle } from './article.ts';
 import { checkTemplate, NAME, type ParsedTemplate, type Placeholder } from './parse-template.ts';
@@ -13,6 +14,7 @@ import {
   nameCount,
   promptCount,
   type TemplateLayout,
+  textsIn,
 } from './template-layout.ts';
 
 /** The values that fill a template. */
@@ -84,6 +86,8 @@ function valueFor({ dimension, form }: Placeholder, { values, name }: Filling, {
  */
 export const MAX_PROMPTS = 1_000_000;
 
+const NO_FILLING: Filling = { values: new Map(), name: null };
+
 const NO_DETAILS: PlannedPrompt['details'] = Object.freeze({});
 
 /** The parts of a configuration needed for a plan. */
@@ -149,10 +153,11 @@ function planTemplates(config: CounterfactualSource): readonly UnassignedPrompt[
   for (const layout of layouts) {
     const { template, dimension } = layout;
     for (const item of itemsOf(layout, wording)) {
-      for (const { group, values, name, prompt } of item.variants) {
+      for (const { group, values, name, messages } of item.variants) {
         const details = name === null ? NO_DETAILS : Object.freeze({ name, alike: item.alike, ...item.pool });
         const planned = { item: item.id, unit: item.unit, dimension, group, details, ...combined(values) };
-        for (let repeat = 0; repeat < config.repeats; repeat++) plan.push({ prompt, repeat, template, ...planned });
+        const asked = promptOf(messages);
+        for (let repeat = 0; repeat < config.repeats; repeat++) plan.push({ ...asked, repeat, template, ...planned });
       }
     }
   }
@@ -177,14 +182,35 @@ interface Item {
     readonly group: string | null;
     readonly values: Values;
     readonly name: string | null;
-    readonly prompt: string;
+    readonly messages: readonly PlannedMessage[];
   }[];
+}
+
+/** Returns the fields of a planned prompt. A single message of the user needs no messages. */
+function promptOf(messages: readonly PlannedMessage[]): Pick<PlannedPrompt, 'prompt' | 'messages'> {
+  const prompt = renderConversation(messages);
+  const isPlain = messages.length === 1 && messages[0]?.role === 'user';
+  return isPlain ? { prompt } : { prompt, messages };
+}
+
+/** Fills every message of a template. */
+function fillMessages(
+  { messages }: TemplateLayout,
+  filling: Filling,
+  wording: Wording,
+  change: (text: string) => string = (text) => text,
+): readonly PlannedMessage[] {
+  return Object.freeze(
+    messages.map(({ role, parsed }) =>
+      Object.freeze({ role, content: parsed === null ? null : change(fillTemplate(parsed, filling, wording)) }),
+    ),
+  );
 }
 
 function itemsOf(layout: TemplateLayout, wording: Wording): Item[] {
   if (layout.dimension === null) {
-    const prompt = fillTemplate(layout.parsed, { values: new Map(), name: null }, wording);
-    return [{ ...idsOf(layout.template), variants: [{ group: null, values: [], name: null, prompt }] }];
+    const messages = fillMessages(layout, NO_FILLING, wording);
+    return [{ ...idsOf(layout.template), variants: [{ group: null, values: [], name: null, messages }] }];
   }
   if (layout.substitutes) return [substitutedItem(layout, wording)];
   return combinations(layout.others).flatMap((fixed) =>
@@ -193,23 +219,21 @@ function itemsOf(layout: TemplateLayout, wording: Wording): Item[] {
 }
 
 function substitutedItem(layout: TemplateLayout, wording: Wording): Item {
-  const text = fillTemplate(layout.parsed, { values: new Map(), name: null }, wording);
-  const variants = layout.groups.map(({ group, values }) => ({
-    group,
-    values,
-    name: null,
-    prompt: substituteGender(text, pronounsOf(group) === 'she' ? 'female' : 'male'),
-  }));
+  const variants = layout.groups.map(({ group, values }) => {
+    const gender = pronounsOf(group) === 'she' ? 'female' : 'male';
+    const change = (text: string): string => substituteGender(text, gender);
+    return { group, values, name: null, messages: fillMessages(layout, NO_FILLING, wording, change) };
+  });
   return { ...idsOf(layout.template), variants };
 }
 
 function filledItem(layout: TemplateLayout, fixed: Values, index: number, wording: Wording): Item {
-  const { template, parsed, groups, names } = layout;
+  const { template, groups, names } = layout;
   const alike = [template, ...fixed.map(written)].join('|');
   const variants = groups.map(({ group, values }: LayoutGroup) => {
     const all = new Map([...fixed, ...values]);
     const name = names?.nameOf(all, index) ?? null;
-    return { group, values, name, prompt: fillTemplate(parsed, { values: all, name }, wording) };
+    return { group, values, name, messages: fillMessages(layout, { values: all, name }, wording) };
   });
   if (names === null) return { id: alike, alike, unit: template, pool: {}, variants };
   const named = `${NAME} ${String(index + 1)}`;
@@ -233,8 +257,8 @@ function idsOf(template: string): Omit<Item, 'variants'> {
 
 function assertTemplates(config: CounterfactualSource): void {
   const known = config.counterfactual ?? { dimensions: {}, namePools: {} };
-  for (const [template, text] of namedTemplates(config)) {
-    const [problem] = checkTemplate(text, known);
+  for (const [template, given] of namedTemplates(config)) {
+    const [problem] = textsIn(given).flatMap((text) => checkTemplate(text, known));
     if (problem === undefined) continue;
     throw new ConfigValidationError(`The template '${template}' cannot be filled: ${problem.message}.`, {
       context: { template },

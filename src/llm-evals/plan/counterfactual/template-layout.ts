@@ -1,4 +1,9 @@
-import type { CounterfactualConfig, LLMEvalConfig } from '../../../schemas/llm-eval/llm-eval-document.ts';
+import type {
+  CounterfactualConfig,
+  LLMEvalConfig,
+  PromptTemplate,
+  TemplateMessage,
+} from '../../../schemas/llm-eval/llm-eval-document.ts';
 import { combinations, groupName, type NamePools, namePoolsOf, type Values } from './name-pools.ts';
 import { NAME, type ParsedTemplate, parseTemplate, placeholdersIn } from './parse-template.ts';
 import { pronounsOf } from './pronouns.ts';
@@ -19,8 +24,8 @@ export interface LayoutGroup {
 export interface TemplateLayout {
   /** The template's name. */
   readonly template: string;
-  readonly text: string;
-  readonly parsed: ParsedTemplate;
+  /** The messages of the template. A text is one message of the user. */
+  readonly messages: readonly ParsedMessage[];
   /** The varied dimension, or the key of an intersection, such as `gender*origin`; null if no dimension is varied. */
   readonly dimension: string | null;
   /** The groups that are compared. */
@@ -36,13 +41,34 @@ export interface TemplateLayout {
   readonly substitutes: boolean;
 }
 
+/** A message of a template. */
+interface ParsedMessage {
+  readonly role: TemplateMessage['role'];
+  /** The parsed content; null for a turn of the model. */
+  readonly parsed: ParsedTemplate | null;
+}
+
 /**
- * Lists templates as pairs of the name that plans use and the text. The unnamed templates come first as `template-1`
- * and so on, followed by the named templates.
+ * Lists templates as pairs of the name that plans use and the text or conversation. The unnamed templates come first as
+ * `template-1` and so on, followed by the named templates.
  */
-export function namedTemplates({ counterfactual, promptTemplates }: TemplateSource): (readonly [string, string])[] {
-  const numbered = (counterfactual?.template ?? []).map((text, index) => [templateName(index), text] as const);
+export function namedTemplates({
+  counterfactual,
+  promptTemplates,
+}: TemplateSource): (readonly [string, PromptTemplate])[] {
+  const templates = counterfactual?.template ?? [];
+  const numbered = templates.map((template, index) => [templateName(index), template] as const);
   return [...numbered, ...Object.entries(promptTemplates)];
+}
+
+/** Returns the messages of a template. A text is one message of the user. */
+export function messagesIn(template: PromptTemplate): readonly TemplateMessage[] {
+  return typeof template === 'string' ? [{ role: 'user', content: template }] : template;
+}
+
+/** Returns the texts of a template. */
+export function textsIn(template: PromptTemplate): readonly string[] {
+  return messagesIn(template).flatMap(({ content }) => content ?? []);
 }
 
 /** The parts of a configuration that contain templates. */
@@ -57,7 +83,7 @@ export function templateName(index: number): string {
 export function layoutsOf(source: TemplateSource): TemplateLayout[] {
   const { counterfactual } = source;
   const contrasts = counterfactual && { ...counterfactual, names: namePoolsOf(counterfactual), crossed: intersectionsOf(counterfactual) }; // prettier-ignore
-  return namedTemplates(source).flatMap(([name, text]) => layoutsOfTemplate(name, text, contrasts));
+  return namedTemplates(source).flatMap(([name, template]) => layoutsOfTemplate(name, template, contrasts));
 }
 
 /** The section `counterfactual`, with the names of its groups and its intersections. */
@@ -93,17 +119,27 @@ function intersectionsOf(counterfactual: CounterfactualConfig): string[][] {
   return [...new Map(sorted.map((names) => [intersectionKey(names), names])).values()];
 }
 
-function layoutsOfTemplate(template: string, text: string, counterfactual: Contrasts | null): TemplateLayout[] {
-  const parsed = parseTemplate(text);
-  const plain = { template, text, parsed, others: [], names: null, substitutes: false };
-  const used = counterfactual === null ? [] : dimensionsIn(parsed, counterfactual);
+function layoutsOfTemplate(
+  template: string,
+  given: PromptTemplate,
+  counterfactual: Contrasts | null,
+): TemplateLayout[] {
+  const messages = messagesIn(given).map(({ role, content }) => ({
+    role,
+    parsed: content === undefined ? null : parseTemplate(content),
+  }));
+  const plain = { template, messages, others: [], names: null, substitutes: false };
+  const placeholders = new Set(
+    messages.flatMap(({ parsed }) => (parsed === null ? [] : placeholdersIn(parsed).map(({ dimension }) => dimension))),
+  );
+  const used = counterfactual === null ? [] : dimensionsIn(placeholders, counterfactual);
   if (counterfactual === null || used.length === 0) {
-    const gender = counterfactual === null ? undefined : genderDimension(counterfactual, text);
+    const gender = counterfactual === null ? undefined : genderDimension(counterfactual, textsIn(given));
     if (gender === undefined) return [{ ...plain, dimension: null, groups: [] }];
     return [{ ...plain, dimension: gender[0], groups: groupsOf([gender]), substitutes: true }];
   }
   const { dimensions, defaults } = counterfactual;
-  const names = hasName(parsed) ? counterfactual.names : null;
+  const names = placeholders.has(NAME) ? counterfactual.names : null;
   const crossed = counterfactual.crossed.filter((those) => those.every((name) => used.includes(name)));
   return [...used.map((name) => [name]), ...crossed].map((varied) => ({
     ...plain,
@@ -133,14 +169,9 @@ function crossedValues(
  * Lists the dimensions that a template uses, in the order in which the configuration declares them. A template with a
  * `{name}` placeholder also uses the dimensions whose values the names express.
  */
-function dimensionsIn(parsed: ParsedTemplate, counterfactual: Contrasts): string[] {
-  const placeholders = new Set(placeholdersIn(parsed).map(({ dimension }) => dimension));
-  const named = hasName(parsed) ? (counterfactual.names?.dimensions ?? []) : [];
+function dimensionsIn(placeholders: ReadonlySet<string>, counterfactual: Contrasts): string[] {
+  const named = placeholders.has(NAME) ? (counterfactual.names?.dimensions ?? []) : [];
   return Object.keys(counterfactual.dimensions).filter((name) => placeholders.has(name) || named.includes(name));
-}
-
-function hasName(parsed: ParsedTemplate): boolean {
-  return placeholdersIn(parsed).some(({ dimension }) => dimension === NAME);
 }
 
 /**
@@ -149,9 +180,9 @@ function hasName(parsed: ParsedTemplate): boolean {
  */
 function genderDimension(
   { dimensions, language = 'en' }: CounterfactualConfig,
-  text: string,
+  texts: readonly string[],
 ): readonly [string, readonly string[]] | undefined {
-  if (language !== 'en' || !hasGenderedWords(text)) return undefined;
+  if (language !== 'en' || !texts.some(hasGenderedWords)) return undefined;
   return Object.entries(dimensions).find(
     ([, values]) =>
       values.length === 2 &&

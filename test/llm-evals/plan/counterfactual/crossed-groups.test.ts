@@ -6,6 +6,7 @@ import { parseLlmEvalConfig } from '../../../../src/llm-evals/config/load-llm-ev
 import { describePairs, lintPairs, planCounterfactual } from '../../../../src/llm-evals/plan/counterfactual/index.ts';
 import { estimateDryRun } from '../../../../src/llm-evals/run/dry-run.ts';
 import { runLlmEval } from '../../../../src/llm-evals/run/run-llm-eval.ts';
+import type { PlannedPrompt } from '../../../../src/llm-evals/plan/planned-prompt.ts';
 import type { LLMEvalConfig } from '../../../../src/schemas/llm-eval/llm-eval-document.ts';
 import { startLlmServer } from '../../../helpers/llm-server.ts';
 
@@ -50,6 +51,60 @@ describe('crossed groups', () => {
     expect(others.map(({ prompt }) => prompt)).to.include('Assess Nasianb. Say what they said about their work.');
     expect(new Set(crossed.map(({ group }) => group))).to.have.property('size', 12);
     expect(lintPairs(planCounterfactual(configOf())).findings).to.deep.equal([]);
+  });
+
+  it('fills every message of a conversation in the same way as a text', () => {
+    const template = [
+      [
+        { role: 'system', content: 'You assess {name}.' },
+        { role: 'user', content: 'What did {gender.subject} say?' },
+        { role: 'assistant' },
+        { role: 'user', content: '{gender.possessive} work, please.' },
+      ],
+    ];
+    const plan = planCounterfactual(configOf({ template }));
+    const text = 'You assess {name}. What did {gender.subject} say? {gender.possessive} work, please.';
+    const asText = planCounterfactual(configOf({ template: text }));
+    // The groups, items and units of a conversation are those of a text with the same placeholders.
+    const designOf = ({ item, unit, dimension, group, groupValues, details }: PlannedPrompt) => ({
+      ...{ item, unit, dimension, group, groupValues, details },
+    });
+    expect(plan.map(designOf)).to.deep.equal(asText.map(designOf));
+    const contents = plan
+      .filter(({ dimension, item }) => dimension === 'gender*origin' && item === 'template-1|name 2')
+      .map(({ messages }) => messages?.map(({ content }) => content));
+    expect(contents).to.have.length(12);
+    expect(contents).to.deep.include(['You assess Wwhiteb.', 'What did she say?', null, 'Her work, please.']);
+    expect(contents).to.deep.include(['You assess Nasianb.', 'What did they say?', null, 'Their work, please.']);
+    expect(lintPairs(plan).findings).to.deep.equal([]);
+  });
+
+  it('finds the dimensions of an intersection in different messages, in the words of another language', () => {
+    const template = [
+      [
+        { role: 'user', content: 'Eine Person aus {origin} fragt.' },
+        { role: 'assistant', content: 'Gern.' },
+        { role: 'user', content: 'Hilf {gender.dative}.' },
+      ],
+    ];
+    const config = parseLlmEvalConfig({
+      counterfactual: {
+        template,
+        dimensions: { gender: ['Frau', 'Mann'], origin: ['Bonn', 'Rom'] },
+        intersections: [['gender', 'origin']],
+        language: 'de',
+      },
+    });
+    const crossed = planCounterfactual(config).filter(({ dimension }) => dimension === 'gender*origin');
+    expect(crossed.map(({ group, messages }) => [group, messages?.[0]?.content, messages?.[2]?.content])).to.deep.equal(
+      [
+        ['Frau, Bonn', 'Eine Person aus Bonn fragt.', 'Hilf ihr.'],
+        ['Frau, Rom', 'Eine Person aus Rom fragt.', 'Hilf ihr.'],
+        ['Mann, Bonn', 'Eine Person aus Bonn fragt.', 'Hilf ihm.'],
+        ['Mann, Rom', 'Eine Person aus Rom fragt.', 'Hilf ihm.'],
+      ],
+    );
+    lintPairs(crossed, { language: 'de' });
   });
 
   it('compares also gender within origin and origin within gender, with the names of each as their own units', () => {
