@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { readYaml } from '../../src/io/read-yaml.ts';
 import { parseConfigText } from '../../src/pipeline/index.ts';
 import { gatesSchema } from '../../src/schemas/gates.ts';
-import { codeBlocks, expectedOutput, runTypeScript } from '../helpers/code-blocks.ts';
+import { codeBlocks, expectedOutput, isShown, runTypeScript, shownCommands } from '../helpers/code-blocks.ts';
 import { filesIn, projectRoot } from '../helpers/project-files.ts';
 import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 
@@ -50,6 +50,21 @@ for (const page of pages) {
             expect([npx, evenhand], command).to.deep.equal(['npx', 'evenhand']);
             const { code: exit, stderr } = await runCli(args, { cwd: folder() });
             expect(exit, `${command}\n${stderr}`).to.equal(0);
+          }
+        });
+      } else if (language === 'console') {
+        it(`${title} prints what it shows`, async () => {
+          for (const { command, output, code: shownCode } of shownCommands(code)) {
+            const [program, ...args] = splitWords(command);
+            if (program === 'cat') {
+              const text = readFileSync(path.join(folder(), args.join(' ')), 'utf8');
+              if (!isShown(text, output)) expect(text.trim(), command).to.equal(output);
+              continue;
+            }
+            expect([program, args[0]], command).to.deep.equal(['npx', 'evenhand']);
+            const { code: exit, stdout, stderr } = await runCli(args.slice(1), { cwd: folder() });
+            expect(exit, `${command}\n${stderr}`).to.equal(shownCode);
+            if (!isShown(stdout, output)) expect(stdout.trim(), command).to.equal(output);
           }
         });
       } else if (language === 'yaml') {
