@@ -27,6 +27,22 @@ function splitWords(command: string): string[] {
   );
 }
 
+/** The ids that GitHub gives the headings of a page. Headings of the docs are distinct within a page. */
+function headingIds(markdown: string): string[] {
+  return markdown
+    .replaceAll(/^```.*?^```/gms, '')
+    .split('\n')
+    .filter((line) => /^#+ /.test(line))
+    .map((line) => line.replace(/^#+ /, '').replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1'))
+    .map((heading) =>
+      heading
+        .trim()
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}_\- ]/gu, '')
+        .replaceAll(' ', '-'),
+    );
+}
+
 /** Commands that set the checkout up or run this very suite; `.ci/run` runs them from a fresh clone. */
 const RUN_ELSEWHERE = /^(npm (ci|install|start|test|run)|npx tsx scripts\/|EVENHAND_REFERENCE_DIR=)/;
 
@@ -88,6 +104,23 @@ for (const page of pages) {
       for (const target of links.filter((link) => !/^https?:/.test(link))) {
         expect(existsSync(path.join(projectRoot, path.dirname(page), target)), target).to.equal(true);
       }
+    });
+
+    it('lead to headings that exist', () => {
+      const text = readFileSync(path.join(projectRoot, page), 'utf8');
+      const missing = [...text.matchAll(/\]\(([^)#\s]*)#([^)\s]+)\)/g)]
+        .map(([, target = '', id = '']) => ({ target: target === '' ? path.basename(page) : target, id }))
+        .filter(({ target }) => target.endsWith('.md') && !/^https?:/.test(target))
+        .filter(({ target, id }) => {
+          const file = path.join(projectRoot, path.dirname(page), target);
+          return !existsSync(file) || !headingIds(readFileSync(file, 'utf8')).includes(id);
+        });
+      expect(missing).to.deep.equal([]);
+    });
+
+    it('explain the terms', () => {
+      const text = readFileSync(path.join(projectRoot, page), 'utf8');
+      if (page !== 'docs/glossary.md') expect(text).to.match(/\]\((?:docs\/|\.\.\/)?glossary\.md/);
     });
   });
 }
