@@ -4,6 +4,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 
 import { readYaml } from '../../src/io/read-yaml.ts';
+import { parseLlmEvalConfig } from '../../src/llm-evals/index.ts';
 import { parseConfigText } from '../../src/pipeline/index.ts';
 import { gatesSchema } from '../../src/schemas/gates.ts';
 import { codeBlocks, expectedOutput, isShown, runTypeScript, shownCommands } from '../helpers/code-blocks.ts';
@@ -42,6 +43,15 @@ function headingIds(markdown: string): string[] {
         .replaceAll(' ', '-'),
     );
 }
+
+/** Keys of an evaluation of a language model, which the configuration of a workflow does not have. */
+const EVALUATION = /^(counterfactual|outcome|judge|targets):/m;
+
+/** A configuration with prompts, which a page leaves out if it shows a part of one. */
+const withPrompts = (code: string): string =>
+  /^counterfactual:/m.test(code)
+    ? code
+    : `counterfactual: { dimensions: { gender: [woman, man] } }\nprompt_templates: { rating: 'Rate a {gender}.' }\n${code}`;
 
 /** Commands that set the checkout up or run this very suite; `.ci/run` runs them from a fresh clone. */
 const RUN_ELSEWHERE = /^(npm (ci|install|start|test|run)|npx tsx scripts\/|EVENHAND_REFERENCE_DIR=)/;
@@ -87,6 +97,7 @@ for (const page of pages) {
         it(`${title} is a valid configuration`, async () => {
           const isListOfGates = code.startsWith('- ');
           if (isListOfGates) expect(gatesSchema.parse((await readYaml(code)).value)).not.to.deep.equal([]);
+          else if (EVALUATION.test(code)) await parseLlmEvalConfig(`${withPrompts(code)}\n`);
           else expect((await parseConfigText(code)).sensitive).not.to.deep.equal([]);
         });
       } else {
@@ -139,5 +150,20 @@ describe('docs/architecture.md', () => {
     const lengths = walks.map((walk) => [...walk.matchAll(/^\d+\. `src\//gm)].length);
     expect(lengths).to.have.length(3);
     for (const length of lengths) expect(length).to.be.within(10, 22);
+  });
+});
+
+describe('docs/glossary.md', () => {
+  const page = readFileSync(path.join(projectRoot, 'docs/glossary.md'), 'utf8');
+
+  it('lists all terms from A to Z', () => {
+    const terms = [...page.matchAll(/^### (.+)$/gm)].map(([, term]) => term as string);
+    const line = page.split('\n').find((text) => text.startsWith('A to Z: ')) ?? '';
+    const listed = [...line.matchAll(/\[([^\]]+)\]/g)].map(([, term]) => term);
+    expect(listed).to.deep.equal(terms.sort((a, b) => a.localeCompare(b, 'en')));
+  });
+
+  it('gives each term an example and a page with details', () => {
+    for (const entry of page.split(/^### /m).slice(1)) expect(entry).to.match(/^- Example: .*\n- Details: \[/m);
   });
 });
