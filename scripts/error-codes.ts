@@ -42,6 +42,8 @@ function errorCodesMarkdown(): string {
     '|---|---|---|---|',
     ...rows,
     '',
+    'Terms are explained in the [glossary](glossary.md).',
+    '',
   ].join('\n');
 }
 

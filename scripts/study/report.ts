@@ -49,6 +49,7 @@ export function markdown(results: readonly CellResult[], made: Provenance): stri
     lawsLine(results),
     READING,
     ...sections,
+    'Terms are explained in the [glossary](glossary.md).',
   ].join('\n\n');
 }
 

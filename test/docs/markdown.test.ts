@@ -5,10 +5,9 @@ import { expect } from 'chai';
 
 import { parseLlmEvalConfig } from '../../src/llm-evals/config/index.ts';
 import { readYaml } from '../../src/io/read-yaml.ts';
-import { parseLlmEvalConfig } from '../../src/llm-evals/config/load-llm-eval-config.ts';
 import { parseConfigText } from '../../src/pipeline/index.ts';
 import { gatesSchema } from '../../src/schemas/gates.ts';
-import { codeBlocks, expectedOutput, runTypeScript } from '../helpers/code-blocks.ts';
+import { codeBlocks, expectedOutput, isShown, runTypeScript, shownCommands } from '../helpers/code-blocks.ts';
 import { filesIn, projectRoot } from '../helpers/project-files.ts';
 import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 
@@ -28,6 +27,31 @@ function splitWords(command: string): string[] {
     ([, single, double, bare]) => single ?? double ?? bare ?? '',
   );
 }
+
+/** The ids that GitHub gives the headings of a page. Headings of the docs are distinct within a page. */
+function headingIds(markdown: string): string[] {
+  return markdown
+    .replaceAll(/^```.*?^```/gms, '')
+    .split('\n')
+    .filter((line) => /^#+ /.test(line))
+    .map((line) => line.replace(/^#+ /, '').replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1'))
+    .map((heading) =>
+      heading
+        .trim()
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}_\- ]/gu, '')
+        .replaceAll(' ', '-'),
+    );
+}
+
+/** Keys of an evaluation of a language model, which the configuration of a workflow does not have. */
+const EVALUATION = /^(counterfactual|outcome|judge|targets):/m;
+
+/** A configuration with prompts, which a page leaves out if it shows a part of one. */
+const withPrompts = (code: string): string =>
+  /^counterfactual:/m.test(code)
+    ? code
+    : `counterfactual: { dimensions: { gender: [woman, man] } }\nprompt_templates: { rating: 'Rate a {gender}.' }\n${code}`;
 
 /** Commands that set the checkout up or run this very suite; `.ci/run` runs them from a fresh clone. */
 const RUN_ELSEWHERE = /^(npm (ci|install|start|test|run)|npx tsx scripts\/|EVENHAND_REFERENCE_DIR=)/;
@@ -54,12 +78,26 @@ for (const page of pages) {
             expect(exit, `${command}\n${stderr}`).to.equal(0);
           }
         });
+      } else if (language === 'console') {
+        it(`${title} prints what it shows`, async () => {
+          for (const { command, output, code: shownCode } of shownCommands(code)) {
+            const [program, ...args] = splitWords(command);
+            if (program === 'cat') {
+              const text = readFileSync(path.join(folder(), args.join(' ')), 'utf8');
+              if (!isShown(text, output)) expect(text.trim(), command).to.equal(output);
+              continue;
+            }
+            expect([program, args[0]], command).to.deep.equal(['npx', 'evenhand']);
+            const { code: exit, stdout, stderr } = await runCli(args.slice(1), { cwd: folder() });
+            expect(exit, `${command}\n${stderr}`).to.equal(shownCode);
+            if (!isShown(stdout, output)) expect(stdout.trim(), command).to.equal(output);
+          }
+        });
       } else if (language === 'yaml') {
         it(`${title} is a valid configuration`, async () => {
           const isListOfGates = code.startsWith('- ');
           if (isListOfGates) expect(gatesSchema.parse((await readYaml(code)).value)).not.to.deep.equal([]);
-          else if (/^provider:|counterfactual:/mu.test(code))
-            expect((await parseLlmEvalConfig(code)).evaluators).not.to.deep.equal([]);
+          else if (EVALUATION.test(code)) await parseLlmEvalConfig(`${withPrompts(code)}\n`);
           else expect((await parseConfigText(code)).sensitive).not.to.deep.equal([]);
         });
       } else {
@@ -78,6 +116,23 @@ for (const page of pages) {
         expect(existsSync(path.join(projectRoot, path.dirname(page), target)), target).to.equal(true);
       }
     });
+
+    it('lead to headings that exist', () => {
+      const text = readFileSync(path.join(projectRoot, page), 'utf8');
+      const missing = [...text.matchAll(/\]\(([^)#\s]*)#([^)\s]+)\)/g)]
+        .map(([, target = '', id = '']) => ({ target: target === '' ? path.basename(page) : target, id }))
+        .filter(({ target }) => target.endsWith('.md') && !/^https?:/.test(target))
+        .filter(({ target, id }) => {
+          const file = path.join(projectRoot, path.dirname(page), target);
+          return !existsSync(file) || !headingIds(readFileSync(file, 'utf8')).includes(id);
+        });
+      expect(missing).to.deep.equal([]);
+    });
+
+    it('explain the terms', () => {
+      const text = readFileSync(path.join(projectRoot, page), 'utf8');
+      if (page !== 'docs/glossary.md') expect(text).to.match(/\]\((?:docs\/|\.\.\/)?glossary\.md/);
+    });
   });
 }
 
@@ -95,5 +150,20 @@ describe('docs/architecture.md', () => {
     const lengths = walks.map((walk) => [...walk.matchAll(/^\d+\. `src\//gm)].length);
     expect(lengths).to.have.length(3);
     for (const length of lengths) expect(length).to.be.within(10, 22);
+  });
+});
+
+describe('docs/glossary.md', () => {
+  const page = readFileSync(path.join(projectRoot, 'docs/glossary.md'), 'utf8');
+
+  it('lists all terms from A to Z', () => {
+    const terms = [...page.matchAll(/^### (.+)$/gm)].map(([, term]) => term as string);
+    const line = page.split('\n').find((text) => text.startsWith('A to Z: ')) ?? '';
+    const listed = [...line.matchAll(/\[([^\]]+)\]/g)].map(([, term]) => term);
+    expect(listed).to.deep.equal(terms.sort((a, b) => a.localeCompare(b, 'en')));
+  });
+
+  it('gives each term an example and a page with details', () => {
+    for (const entry of page.split(/^### /m).slice(1)) expect(entry).to.match(/^- Example: .*\n- Details: \[/m);
   });
 });

@@ -24,6 +24,34 @@ export function expectedOutput(code: string): string {
     .join('\n');
 }
 
+/** A command of a console block, with the output that the block shows. */
+export interface ShownCommand {
+  readonly command: string;
+  readonly output: string;
+  /** The exit code that the block shows with `echo $?`; 0 if it shows none. */
+  readonly code: number;
+}
+
+/** Returns the commands of a console block: lines after `$ `, which a backslash at the end joins. */
+export function shownCommands(console: string): ShownCommand[] {
+  return `\n${console.replaceAll(/\\\n\s*/g, '')}`
+    .split('\n$ ')
+    .slice(1)
+    .reduce<ShownCommand[]>((shown, part) => {
+      const [command = '', ...lines] = part.split('\n');
+      const output = lines.join('\n').trim();
+      const last = shown.at(-1);
+      if (command !== 'echo $?' || last === undefined) return [...shown, { command, output, code: 0 }];
+      return [...shown.slice(0, -1), { ...last, code: Number(output) }];
+    }, []);
+}
+
+/** Returns whether an output is the shown one, in which `…` replaces any text, such as a time. */
+export function isShown(output: string, shown: string): boolean {
+  const parts = shown.split('…').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
+  return new RegExp(`^${parts.join('.*')}$`, 's').test(output.trim());
+}
+
 /** Runs a TypeScript block that imports the package by its name, and returns its output. */
 export async function runTypeScript(code: string): Promise<string> {
   // Inside the checkout, so that the package can import itself by name.

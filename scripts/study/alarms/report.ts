@@ -45,6 +45,8 @@ ${delays.map(delayRow).join('\n')}
 ${alarmVerdicts(results)
   .map(({ text, isMet }) => `- ${isMet ? 'met' : '**missed**'}: ${text}`)
   .join('\n')}
+
+Terms are explained in the [glossary](glossary.md).
 `;
 }
 

@@ -140,7 +140,7 @@ describe('runJob with invalid input', function () {
       'a configuration for other columns',
       () => form('workflow', WORKFLOW_CONFIG, {}, 'x,y\n1,2\n'),
       422,
-      '/config',
+      '/config/sensitive/0',
       /sex|accepted/,
     ],
     ['a live provider that is not allowed', () => llm(LIVE), 403, undefined, /Live calls are not allowed here/],

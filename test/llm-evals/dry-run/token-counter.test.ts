@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
 import { parseLlmEvalConfig } from '../../../src/llm-evals/config/load-llm-eval-config.ts';
-import { type TokenCounter, tokenCounter } from '../../../src/llm-evals/dry-run/token-counter.ts';
+import { type TokenConfig, type TokenCounter, tokenCounter } from '../../../src/llm-evals/dry-run/token-counter.ts';
 import { estimateDryRun } from '../../../src/llm-evals/run/dry-run.ts';
 import { hasPackage } from '../../helpers/peers.ts';
 
@@ -17,11 +17,8 @@ const FRAME = 7;
 
 const isInstalled = hasPackage('gpt-tokenizer');
 
-const counterOf = (
-  provider: 'openai' | 'anthropic' | 'compatible',
-  model: string,
-  systemPrompt: string | null = null,
-) => tokenCounter({ provider, model, systemPrompt });
+const counterOf = (provider: TokenConfig['provider'], model: string, systemPrompt: string | null = null) =>
+  tokenCounter({ provider, model, systemPrompt });
 
 describe('tokenCounter', () => {
   it('estimates the tokens of models whose tokenizer is not known, for any packages', async () => {
