@@ -21,7 +21,7 @@ export { createReplayClient, type ReplayClientOptions } from './client/replay-cl
 export { type Environment, looksLikeSecret, redactSecrets } from './client/secrets.ts';
 export * from './config/index.ts';
 export { buildEstimate, type EstimateInput, type PlannedPart, type PlannedRequest } from './dry-run/build-estimate.ts';
-export type { DryRunEstimate, DryRunPart, EstimateRange } from './dry-run/dry-run-estimate.ts';
+export type { DryRunEstimate, DryRunPart, EstimateRange, JudgeEstimate } from './dry-run/dry-run-estimate.ts';
 export * from './dry-run/dry-run-json.ts';
 export type { TargetsEstimate, TargetsEstimateJson } from './dry-run/targets-estimate.ts';
 export { estimateTokens } from './dry-run/estimate-tokens.ts';
@@ -50,7 +50,6 @@ export type { JudgeAgreement, JudgeBias, JudgeCounts, JudgeReport } from './outc
 export type { CustomMetrics, MetricFunction, MetricValue } from './outcome/metric-functions.ts';
 export type { NeutralizedCounts } from './outcome/neutral-wording.ts';
 export type { OutcomeKind, OutcomeReading } from './outcome/read-outcome.ts';
-export type { JudgeEstimate } from './dry-run/estimate-judge.ts';
 export * from './plan/counterfactual/index.ts';
 export type { PlannedMessage } from './plan/conversation.ts';
 export type { LLMRequest, PlannedPrompt } from './plan/planned-prompt.ts';

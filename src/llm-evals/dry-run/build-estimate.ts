@@ -9,13 +9,13 @@ import {
   type DryRunFields,
   type DryRunPart,
   type EstimateRange,
+  type JudgeEstimate,
   type UndefinedMetric,
   usdText,
 } from './dry-run-estimate.ts';
 import { messagesOfTurn, type PlannedMessage, turnCount } from '../plan/conversation.ts';
 import { documentToMarkdown } from '../../document/document-to-markdown.ts';
 import { dryRunDocument } from './dry-run-document.ts';
-import type { JudgeEstimate } from './estimate-judge.ts';
 import { costOf, type ListedPrice } from './model-prices.ts';
 import type { TokenCounter } from './token-counter.ts';
 

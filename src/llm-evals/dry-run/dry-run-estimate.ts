@@ -1,4 +1,4 @@
-import type { JudgeEstimate } from './estimate-judge.ts';
+import type { JudgeCounts } from '../outcome/judge.ts';
 import type { ListedPrice } from './model-prices.ts';
 
 /** The range of an estimate: its minimum, its expected value and its maximum. */
@@ -6,6 +6,18 @@ export interface EstimateRange {
   readonly low: number;
   readonly expected: number;
   readonly ceiling: number;
+}
+
+/** The requests to the judge that a run would send at most, and their estimated tokens and cost. */
+export interface JudgeEstimate extends JudgeCounts {
+  /** The judge's model, with its provider. */
+  readonly model: string;
+  /** The maximum number of requests. Answers that are equal after neutralization are judged once. */
+  readonly requestCount: number;
+  readonly estimatedInputTokens: EstimateRange;
+  readonly estimatedOutputTokens: EstimateRange;
+  /** The estimated cost in US dollars; null if the price of the judge's model is unknown. */
+  readonly estimatedCostUsd: EstimateRange | null;
 }
 
 /** A part of the plan: one template of one evaluator. */

@@ -1,6 +1,5 @@
 import { snakeFields, type SnakeFields } from '../../internal/arguments.ts';
-import type { DryRunFields, DryRunPart } from './dry-run-estimate.ts';
-import type { JudgeEstimate } from './estimate-judge.ts';
+import type { DryRunFields, DryRunPart, JudgeEstimate } from './dry-run-estimate.ts';
 import type { ListedPrice } from './model-prices.ts';
 
 /** The wire format of {@link DryRunFields}. */

@@ -1,23 +1,11 @@
 import type { JudgeConfig, LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { answerRecord } from '../client/transcript.ts';
 import { OUTCOME_EVALUATOR } from '../evaluators/outcome-evaluator.ts';
-import { countJudgeRequests, type JudgeCounts, judgeName } from '../outcome/judge.ts';
-import { type KeyedPrompt, maxTokenCount, requestParams } from '../plan/planned-prompt.ts';
-import type { EstimateRange } from './dry-run-estimate.ts';
+import { countJudgeRequests } from '../outcome/judge.ts';
+import { type KeyedPrompt, maxTokenCount, modelId, requestParams } from '../plan/planned-prompt.ts';
+import type { EstimateRange, JudgeEstimate } from './dry-run-estimate.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { costOf, priceOf } from './model-prices.ts';
-
-/** The requests to the judge that a run would send at most, and their estimated tokens and cost. */
-export interface JudgeEstimate extends JudgeCounts {
-  /** The judge's model, with its provider. */
-  readonly model: string;
-  /** The maximum number of requests. Answers that are equal after neutralization are judged once. */
-  readonly requestCount: number;
-  readonly estimatedInputTokens: EstimateRange;
-  readonly estimatedOutputTokens: EstimateRange;
-  /** The estimated cost in US dollars; null if the price of the judge's model is unknown. */
-  readonly estimatedCostUsd: EstimateRange | null;
-}
 
 /** The number of tokens of the judge's instructions, and the expected tokens of an answer and of a grade. */
 const INSTRUCTION_TOKENS = 110;
@@ -50,7 +38,7 @@ export function estimateJudge(
   const outputs = { low: requestCount * grade, expected: requestCount * grade, ceiling: requestCount * most };
   return Object.freeze({
     ...counts,
-    model: judgeName(judge),
+    model: modelId(judge),
     requestCount,
     estimatedInputTokens: inputs,
     estimatedOutputTokens: outputs,

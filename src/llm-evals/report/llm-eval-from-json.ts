@@ -15,7 +15,8 @@ import { dimensionPictures, dimensionSections } from './dimension-sections.ts';
 import { verdictOf } from './llm-eval-document.ts';
 import type { LlmEvalJson, LlmTargetsJson } from './llm-eval-to-json.ts';
 import { findingBlocks } from './metric-tables.ts';
-import { differenceCharts, differenceSentences, differenceTable, matrixBlocks, warningNote } from './targets-matrix.ts';
+import { differenceCharts, differenceSentences, differenceTable, matrixBlocks } from './targets-matrix.ts';
+import { warningNote } from './report-words.ts';
 
 /** Returns whether a value is the JSON of an evaluation (`--report-json`). */
 export function isLlmEvalJson(value: unknown): value is LlmEvalJson | LlmTargetsJson {

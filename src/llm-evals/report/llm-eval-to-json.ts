@@ -36,7 +36,7 @@ export interface LlmEvalJson {
 }
 
 /** The wire format of a judge's report. */
-export interface JudgeJson extends SnakeFields<Omit<JudgeReport, 'neutralized' | 'agreement'>> {
+interface JudgeJson extends SnakeFields<Omit<JudgeReport, 'neutralized' | 'agreement'>> {
   readonly neutralized: SnakeFields<NeutralizedCounts> | null;
   readonly agreement: Readonly<Record<string, SnakeFields<JudgeAgreement>>>;
   readonly actual: SnakeFields<ActualSpending>;
@@ -54,7 +54,7 @@ function judgeToJson({ judge }: LlmEvalResult): JudgeJson | null {
 }
 
 /** The wire format of one target: an evaluation without a gate, with the model that answered. */
-export interface TargetJson extends Omit<LlmEvalJson, 'passed' | 'threshold' | 'verdicts' | 'seed'> {
+interface TargetJson extends Omit<LlmEvalJson, 'passed' | 'threshold' | 'verdicts' | 'seed'> {
   readonly provider: string;
   readonly model: string;
 }

@@ -10,7 +10,7 @@ import type { LlmTargetsResult } from '../run/llm-targets-result.ts';
 import { jaccardSimilarity } from '../text/similarity/jaccard-similarity.ts';
 import { findingOf } from './finding.ts';
 import { evaluationSections, markedDifference, METHOD_LIMITS, verdictOf } from './llm-eval-document.ts';
-import { answeredBy, type LlmEvalVerdict, metricTitle, tableOf } from './report-words.ts';
+import { answeredBy, type LlmEvalVerdict, metricTitle, tableOf, warningNote, distinctTexts } from './report-words.ts';
 import { costText, STOP_WORDS } from './spending-section.ts';
 import {
   comparedMetrics,
@@ -19,7 +19,6 @@ import {
   differenceTable,
   matrixBlocks,
   targetsTitle,
-  warningNote,
 } from './targets-matrix.ts';
 
 /** The number of prompts whose answers of two targets are shown next to each other. */
@@ -182,8 +181,6 @@ function targetBlocks(result: LlmTargetsResult): ReportBlock[] {
 
 function madeOf({ targets, differences, seed }: LlmTargetsResult): [name: string, value: string][] {
   const all = Object.values(differences);
-  const named = (texts: readonly (string | null)[]): string =>
-    [...new Set(texts.filter((text) => text !== null))].join('; ') || 'none';
   return [
     ['evenhand', VERSION],
     ['Seed', String(seed)],
@@ -191,8 +188,8 @@ function madeOf({ targets, differences, seed }: LlmTargetsResult): [name: string
       `Digest of the plan (${name})`,
       dryRun.planDigest,
     ]),
-    ['Interval method', named(all.map(({ ciMethod }) => ciMethod))],
-    ['p-value method', named(all.map(({ pValueMethod }) => pValueMethod))],
-    ['Adjustment', named(all.map(({ adjustment }) => adjustment))],
+    ['Interval method', distinctTexts(all.map(({ ciMethod }) => ciMethod))],
+    ['p-value method', distinctTexts(all.map(({ pValueMethod }) => pValueMethod))],
+    ['Adjustment', distinctTexts(all.map(({ adjustment }) => adjustment))],
   ];
 }

@@ -1,6 +1,6 @@
 import { effectsChart } from '../../charts/effects-chart.ts';
 import { numberColumn, type ReportBlock, type ReportTable } from '../../document/report-document.ts';
-import { cutItems, labelText } from '../../document/report-text.ts';
+import { labelText } from '../../document/report-text.ts';
 import {
   bracketText,
   counted,
@@ -44,7 +44,7 @@ export function targetsTitle([first, second]: readonly [string, string]): string
 }
 
 /** Returns the title of a difference, such as "Decision gap by gender (woman \u2212 man): new \u2212 old". */
-export function differenceTitle(difference: LlmTargetDifference): string {
+function differenceTitle(difference: LlmTargetDifference): string {
   return `${sizeTitle(difference)}: ${targetsTitle(difference.targets)}`;
 }
 
@@ -55,7 +55,7 @@ function sizeTitle(difference: LlmTargetDifference): string {
 }
 
 /** Returns whether a difference compares the sizes of two gaps. */
-export function isSize({ metric }: Pick<LlmMetricResult, 'metric'>): boolean {
+function isSize({ metric }: Pick<LlmMetricResult, 'metric'>): boolean {
   return metric.endsWith('_size');
 }
 
@@ -206,7 +206,7 @@ function notShownSentence(count: number, shown: number): string {
 }
 
 /** Describes a difference in one sentence. */
-export function differenceSentence(difference: LlmTargetDifference, result: LlmTargetsResult): string {
+function differenceSentence(difference: LlmTargetDifference, result: LlmTargetsResult): string {
   const { targets, targetValues, value, ci, n } = difference;
   const [first, second] = targets.map(labelText);
   const values = `${numberText(targetValues[0])} for ${first ?? ''}, ${numberText(targetValues[1])} for ${second ?? ''}`;
@@ -292,9 +292,4 @@ export function differenceTable({ differences }: LlmTargetsResult): ReportBlock[
       ? [{ kind: 'paragraph' as const, text: `${formatCount(rest)} more differences are in the JSON.` }]
       : []),
   ];
-}
-
-/** Lists the differences that need a note. */
-export function warningNote(warnings: readonly string[]): ReportBlock[] {
-  return warnings.length === 0 ? [] : [{ kind: 'note', title: 'Warnings', items: cutItems(warnings) }];
 }

@@ -19,6 +19,7 @@ import { pronounConfig } from '../plan/counterfactual/pronouns.ts';
 import {
   type LLMRequest,
   maxTokenCount,
+  modelId,
   modelIdentity,
   type PlannedPrompt,
   planRequests,
@@ -170,7 +171,7 @@ export async function prepareRun(
   const known = await findKnownAnswers(plan.requests, {
     ...sources,
     cache,
-    model: options.client?.id ?? clientId(model),
+    model: options.client?.id ?? modelId(model),
   });
   const maxTokens = maxTokenCount(params);
   const allowsSmall = options.allowSmallSamples ?? config.allowSmallSamples;
@@ -257,10 +258,6 @@ function identityOf(config: LLMEvalConfig, { client }: PlanOptions): ModelIdenti
   return modelIdentity(config);
 }
 
-function clientId({ provider, baseUrl, model }: ModelIdentity): string {
-  return [provider, ...(baseUrl === null ? [] : [baseUrl]), model].join(':');
-}
-
 function cacheOf(config: LLMEvalConfig, { cache, client }: PlanOptions, isReplay: boolean): ResponseCache | null {
   if (cache !== undefined) return cache;
   const isFree = config.provider === 'local' || isReplay;
@@ -304,7 +301,7 @@ function outputTokensOf(record: AnswerRecord | undefined): number[] {
 }
 
 /** The sources of cached and recorded answers, in the order in which they are searched. */
-export interface AnswerSources {
+interface AnswerSources {
   /** The records of the transcript that the run continues, by key. */
   readonly resumed: ReadonlyMap<string, AnswerRecord>;
   /** Whether prompts that failed in this transcript are sent again. */

@@ -47,6 +47,6 @@ export interface LlmTargetDifferenceJson extends LlmMetricResultJson {
 export interface LlmTargetDifference extends LlmTargetDifferenceFields {}
 
 /** Returns the end of the key of a difference, such as `[new-old]`. */
-export function targetsSuffix([first, second]: readonly [string, string]): string {
+function targetsSuffix([first, second]: readonly [string, string]): string {
   return `[${first}-${second}]`;
 }

@@ -18,7 +18,7 @@ const FRAME = 7;
 const isInstalled = hasPackage('gpt-tokenizer');
 
 const counterOf = (
-  provider: 'openai' | 'anthropic' | 'compatible',
+  provider: 'openai' | 'openai_responses' | 'anthropic' | 'compatible',
   model: string,
   systemPrompt: string | null = null,
 ) => tokenCounter({ provider, model, systemPrompt });
