@@ -1,8 +1,8 @@
-import { tryParseJson } from '../../internal/values.ts';
 import { FairnessToolkitError, type LLMClientError } from '../../exceptions/index.ts';
 import { fetchFailureOf, type LimitedText, readLimitedText, retryAfterMillis } from '../../internal/http.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
 import { withTimeLimit } from '../../internal/retry.ts';
+import { tryParseJson } from '../../internal/values.ts';
 import { VERSION } from '../../internal/version.ts';
 import type { ApiAccess } from './access.ts';
 import { cancelledError, clientError, fieldsOf, objectsIn, refuseCancelled, textOf } from './client-error.ts';

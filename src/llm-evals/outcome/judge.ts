@@ -3,11 +3,11 @@ import type { JudgeConfig, LLMEvalConfig, OutcomeName, OutcomeSpec } from '../..
 import { OUTCOME_NAMES } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { pairedMean } from '../../stats/paired/paired-mean.ts';
 import { requestKey } from '../cache/request-key.ts';
-import type { AnswerRecord, Transcript } from '../client/transcript.ts';
+import type { AnswerRecord, OutcomeReading, Transcript } from '../client/transcript.ts';
 import { type LLMRequest, modelId } from '../plan/planned-prompt.ts';
 import { type Answered, isAnswered, pairsOf } from '../scoring/dimension-answers.ts';
 import { createNeutralizer, type NeutralizedCounts, type NeutralText } from './neutral-wording.ts';
-import { type OutcomeReading, preferenceName, readOutcome } from './read-outcome.ts';
+import { preferenceName, readOutcome } from './read-outcome.ts';
 
 /** A bias of the judge: a mean from -1 to 1, its interval, and the number of control answers. 0 means no bias. */
 export interface JudgeBias {

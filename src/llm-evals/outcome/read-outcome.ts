@@ -1,18 +1,11 @@
-import { tryParseJson } from '../../internal/values.ts';
 import vm from 'node:vm';
 
 import { ConfigValidationError } from '../../exceptions/index.ts';
-import type { OutcomeName, OutcomeSpec } from '../../schemas/llm-eval/llm-eval-document.ts';
-import { readDecision, withoutReasoning } from '../scoring/read-decision.ts';
 import { parseJsonPath, valueAtPath } from '../../internal/json-path.ts';
-
-/** The kind of an outcome's value: yes or no as 1 or 0, a number, or a label. */
-export type OutcomeKind = OutcomeName;
-
-/** What was read from an answer: a value, or the reason why there is none. */
-export type OutcomeReading =
-  | { readonly kind: OutcomeKind; readonly value: number | string }
-  | { readonly kind: OutcomeKind; readonly unread: string };
+import { tryParseJson } from '../../internal/values.ts';
+import type { OutcomeSpec } from '../../schemas/llm-eval/llm-eval-document.ts';
+import type { OutcomeKind, OutcomeReading } from '../client/transcript.ts';
+import { readDecision, withoutReasoning } from '../scoring/read-decision.ts';
 
 /** Returns the name of the reading that compares an answer with the answer of another request. */
 export function preferenceName(key: string): string {
