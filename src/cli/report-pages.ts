@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import { decodeUtf8, tryDecodeUtf8 } from '../internal/decode-utf8.ts';
+import { tryParseJson } from '../internal/values.ts';
 import type { ReportPages } from './view-server.ts';
 
 /** The maximum number of bytes of a report. A larger JSON file holds data. */
@@ -38,12 +39,7 @@ async function pageOfJson(file: string): Promise<string | undefined> {
     import('../document/document-to-html.ts'),
     import('../llm-evals/report/llm-eval-from-json.ts'),
   ]);
-  let json: unknown;
-  try {
-    json = JSON.parse(tryDecodeUtf8(await readFile(file)) ?? '');
-  } catch {
-    // Data can be JSON lines.
-    return undefined;
-  }
+  // Data can be JSON lines.
+  const json = tryParseJson(tryDecodeUtf8(await readFile(file)) ?? '');
   return isLlmEvalJson(json) ? documentToHtml(llmEvalDocumentFromJson(json)) : undefined;
 }

@@ -139,3 +139,15 @@ export function own<T>(record: Readonly<Record<string, T>> | null | undefined, k
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/**
+ * Parses JSON. Returns undefined if the text is not JSON. The error of the parser is discarded, because it would quote
+ * the text.
+ */
+export function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

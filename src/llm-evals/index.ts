@@ -51,7 +51,7 @@ export * from './evaluators/toxicity-sentiment-evaluator.ts';
 export type { JudgeAgreement, JudgeBias, JudgeCounts, JudgeReport } from './outcome/judge.ts';
 export type { CustomMetrics, MetricFunction, MetricValue } from './outcome/metric-functions.ts';
 export type { NeutralizedCounts } from './outcome/neutral-wording.ts';
-export type { OutcomeKind, OutcomeReading } from './outcome/read-outcome.ts';
+export type { OutcomeKind, OutcomeReading } from './client/transcript.ts';
 export * from './plan/counterfactual/index.ts';
 export type { PlannedMessage } from './plan/conversation.ts';
 export type { LLMRequest, PlannedPrompt } from './plan/planned-prompt.ts';

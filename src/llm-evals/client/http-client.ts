@@ -1,6 +1,6 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import type { HttpEndpointConfig, LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
-import { parseJsonPath, valueAtPath } from '../outcome/json-path.ts';
+import { parseJsonPath, valueAtPath } from '../../internal/json-path.ts';
 import { addressInEnvironment } from './access.ts';
 import { isLoopback, readAddress, requireEncryption } from './address.ts';
 import { questionOf, unexpectedFields } from './api-client.ts';

@@ -2,6 +2,7 @@ import { FairnessToolkitError, type LLMClientError } from '../../exceptions/inde
 import { fetchFailureOf, type LimitedText, readLimitedText, retryAfterMillis } from '../../internal/http.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
 import { withTimeLimit } from '../../internal/retry.ts';
+import { tryParseJson } from '../../internal/values.ts';
 import { VERSION } from '../../internal/version.ts';
 import type { ApiAccess } from './access.ts';
 import { cancelledError, clientError, fieldsOf, objectsIn, refuseCancelled, textOf } from './client-error.ts';
@@ -117,7 +118,7 @@ function checkedText(
   { text, isComplete }: LimitedText,
   isAnswer: IsAnswer,
 ): string {
-  const json = response.ok ? undefined : parse(text);
+  const json = response.ok ? undefined : tryParseJson(text);
   if (!response.ok && !isAnswer(response.status, json)) {
     const wait = retryAfterMillis(response.headers, machineClock(), { acceptsModelServerForms: true });
     throw problemOfError(endpoint, response.status, json ?? text, wait ?? null);
@@ -132,24 +133,12 @@ function checkedText(
  * @throws {LLMClientError} if the text is not JSON
  */
 export function readJson(endpoint: Endpoint, { text, contentType, status }: TextAnswer): unknown {
-  const json = parse(text);
+  const json = tryParseJson(text);
   if (json !== undefined) return json;
   const type = redactSecrets(contentType ?? 'no content type', endpoint.env).slice(0, 60);
   const message = `${endpoint.id} returned no JSON (${type}): ${excerptOf(text, endpoint.env)}.`;
   // A text that starts like JSON was truncated during the transfer, so a retry may receive the complete text.
   throw clientError('malformed', message, { status, isRetryable: /^\s*[[{]/.test(text) });
-}
-
-/**
- * Parses JSON. Returns undefined if the text is not JSON. The error of the parser is discarded, because it would quote
- * the text.
- */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -1,6 +1,14 @@
+import type { OutcomeName } from '../../schemas/llm-eval/llm-eval-document.ts';
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
-import type { OutcomeReading } from '../outcome/read-outcome.ts';
 import type { Completion, FailureKind, FinishReason } from './llm-client.ts';
+
+/** The kind of an outcome's value: yes or no as 1 or 0, a number, or a label. */
+export type OutcomeKind = OutcomeName;
+
+/** What was read from an answer: a value, or the reason why there is none. */
+export type OutcomeReading =
+  | { readonly kind: OutcomeKind; readonly value: number | string }
+  | { readonly kind: OutcomeKind; readonly unread: string };
 
 /** The reason why a request has no answer. */
 export interface AnswerFailure {

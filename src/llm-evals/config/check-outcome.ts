@@ -1,7 +1,7 @@
 import { problemAt, type KeyPath, type PathProblem } from '../../io/config-text/path-problem.ts';
 import { type LLMEvalDocument, OUTCOME_NAMES, type OutcomeName } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { suggestNames } from '../../internal/arguments.ts';
-import { parseJsonPath } from '../outcome/json-path.ts';
+import { parseJsonPath } from '../../internal/json-path.ts';
 import { compileRegex } from '../outcome/read-outcome.ts';
 import { templateName } from '../plan/counterfactual/template-layout.ts';
 import { defaultModel, templatesIn } from './build-llm-eval-config.ts';

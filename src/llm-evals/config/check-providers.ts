@@ -10,7 +10,7 @@ import {
   isJsonTemplate,
   placeholdersInBody,
 } from '../client/http-template.ts';
-import { parseJsonPath } from '../outcome/json-path.ts';
+import { parseJsonPath } from '../../internal/json-path.ts';
 
 type Fields = Partial<LLMEvalDocument>;
 type HttpSection = NonNullable<LLMEvalDocument['http']>;

@@ -1,8 +1,8 @@
 import type { JudgeConfig, LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { answerRecord } from '../client/transcript.ts';
 import { OUTCOME_EVALUATOR } from '../evaluators/outcome-evaluator.ts';
-import { countJudgeRequests, judgeName } from '../outcome/judge.ts';
-import { type KeyedPrompt, maxTokenCount, requestParams } from '../plan/planned-prompt.ts';
+import { countJudgeRequests } from '../outcome/judge.ts';
+import { type KeyedPrompt, maxTokenCount, modelId, requestParams } from '../plan/planned-prompt.ts';
 import type { EstimateRange, JudgeEstimate } from './dry-run-estimate.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { costOf, priceOf } from './model-prices.ts';
@@ -38,7 +38,7 @@ export function estimateJudge(
   const outputs = { low: requestCount * grade, expected: requestCount * grade, ceiling: requestCount * most };
   return Object.freeze({
     ...counts,
-    model: judgeName(judge),
+    model: modelId(judge),
     requestCount,
     estimatedInputTokens: inputs,
     estimatedOutputTokens: outputs,

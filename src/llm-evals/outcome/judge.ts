@@ -3,11 +3,11 @@ import type { JudgeConfig, LLMEvalConfig, OutcomeName, OutcomeSpec } from '../..
 import { OUTCOME_NAMES } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { pairedMean } from '../../stats/paired/paired-mean.ts';
 import { requestKey } from '../cache/request-key.ts';
-import type { AnswerRecord, Transcript } from '../client/transcript.ts';
-import type { LLMRequest } from '../plan/planned-prompt.ts';
+import type { AnswerRecord, OutcomeReading, Transcript } from '../client/transcript.ts';
+import { type LLMRequest, modelId } from '../plan/planned-prompt.ts';
 import { type Answered, isAnswered, pairsOf } from '../scoring/dimension-answers.ts';
 import { createNeutralizer, type NeutralizedCounts, type NeutralText } from './neutral-wording.ts';
-import { type OutcomeReading, preferenceName, readOutcome } from './read-outcome.ts';
+import { preferenceName, readOutcome } from './read-outcome.ts';
 
 /** A bias of the judge: a mean from -1 to 1, its interval, and the number of control answers. 0 means no bias. */
 export interface JudgeBias {
@@ -143,7 +143,7 @@ export function planJudge(config: LLMEvalConfig, judge: JudgeConfig, transcripts
       return {
         readings,
         report: Object.freeze({
-          model: judgeName(judge),
+          model: modelId(judge),
           blind: judge.blind,
           neutralized: wording.counts(),
           graded: all.filter(Boolean).length,
@@ -182,11 +182,6 @@ export function countJudgeRequests(
     comparisons: judge.pairwise === null ? 0 : 2 * pairsOfAnswers(planned, config).length,
     controls: 3 * Math.min(judge.controls, distinct.length),
   };
-}
-
-/** Returns the name of the judge's model, with its provider. */
-export function judgeName({ provider, baseUrl, model }: Pick<JudgeConfig, 'provider' | 'baseUrl' | 'model'>): string {
-  return [provider, ...(baseUrl === null ? [] : [baseUrl]), model].join(':');
 }
 
 /** Returns the declaration of an outcome that applies to a template; undefined if there is none. */

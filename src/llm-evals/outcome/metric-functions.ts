@@ -5,10 +5,9 @@ import { ConfigValidationError, FairnessToolkitError, MetricComputationError } f
 import { invalidParameter } from '../../internal/arguments.ts';
 import { groupBy, isMapping } from '../../internal/values.ts';
 import { OUTCOME_NAMES } from '../../schemas/llm-eval/llm-eval-document.ts';
-import type { Transcript } from '../client/transcript.ts';
+import type { OutcomeKind, OutcomeReading, Transcript } from '../client/transcript.ts';
 import type { LLMEvaluator } from '../scoring/llm-evaluator.ts';
 import { isAnswered } from '../scoring/dimension-answers.ts';
-import type { OutcomeKind, OutcomeReading } from './read-outcome.ts';
 
 /** The value of a custom metric for one answer. Null or undefined means that the answer has no value. */
 export type MetricValue = number | boolean | string | null | undefined;

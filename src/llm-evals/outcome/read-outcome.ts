@@ -1,17 +1,11 @@
 import vm from 'node:vm';
 
 import { ConfigValidationError } from '../../exceptions/index.ts';
-import type { OutcomeName, OutcomeSpec } from '../../schemas/llm-eval/llm-eval-document.ts';
+import { parseJsonPath, valueAtPath } from '../../internal/json-path.ts';
+import { tryParseJson } from '../../internal/values.ts';
+import type { OutcomeSpec } from '../../schemas/llm-eval/llm-eval-document.ts';
+import type { OutcomeKind, OutcomeReading } from '../client/transcript.ts';
 import { readDecision, withoutReasoning } from '../scoring/read-decision.ts';
-import { parseJsonPath, valueAtPath } from './json-path.ts';
-
-/** The kind of an outcome's value: yes or no as 1 or 0, a number, or a label. */
-export type OutcomeKind = OutcomeName;
-
-/** What was read from an answer: a value, or the reason why there is none. */
-export type OutcomeReading =
-  | { readonly kind: OutcomeKind; readonly value: number | string }
-  | { readonly kind: OutcomeKind; readonly unread: string };
 
 /** Returns the name of the reading that compares an answer with the answer of another request. */
 export function preferenceName(key: string): string {
@@ -74,26 +68,18 @@ const MAX_BRACKETS = 200;
  * after an introduction.
  */
 function jsonIn(text: string): unknown[] {
-  const complete = parsed(text);
+  const complete = tryParseJson(text);
   if (complete !== undefined) return [complete];
   const searched = text.slice(0, MAX_LETTERS);
   const documents: unknown[] = [];
   let tried = 0;
   for (let start = nextBracket(searched, 0); start >= 0 && tried < MAX_BRACKETS; tried++) {
     const end = endOfDocument(searched, start);
-    const document = end === undefined ? undefined : parsed(searched.slice(start, end));
+    const document = end === undefined ? undefined : tryParseJson(searched.slice(start, end));
     if (document !== undefined) documents.push(document);
     start = nextBracket(searched, document === undefined || end === undefined ? start + 1 : end);
   }
   return documents;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 function nextBracket(text: string, from: number): number {

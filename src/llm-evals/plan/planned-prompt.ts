@@ -36,6 +36,11 @@ export function modelIdentity({
   return provider === 'command' ? { ...identity, target: { command, commandInput } } : identity;
 }
 
+/** Returns the id of a model, as clients have it: the provider, the address if it is not the default one, and the model. */
+export function modelId({ provider, baseUrl, model }: ModelIdentity): string {
+  return [provider, ...(baseUrl === null ? [] : [baseUrl]), model].join(':');
+}
+
 /** Returns the maximum number of tokens of an answer. */
 export function maxTokenCount(params: LLMParams): number {
   const given = params['max_tokens'] ?? params['max_completion_tokens'];

@@ -19,7 +19,7 @@ import { exclusionBlocks } from './exclusion-section.ts';
 import { ALPHA, findingOf, testedP } from './finding.ts';
 import { judgeBlocks } from './judge-section.ts';
 import { findingBlocks } from './metric-tables.ts';
-import { answeredBy, type LlmEvalVerdict, methodsText, metricTitle, tableOf } from './report-words.ts';
+import { answeredBy, distinctTexts, type LlmEvalVerdict, metricTitle, tableOf, warningNote } from './report-words.ts';
 import { counted, formatCount } from '../../internal/format.ts';
 import { costText, spendingBlocks, STOP_WORDS } from './spending-section.ts';
 
@@ -263,7 +263,7 @@ export function evaluationSections(result: LlmEvalResult): ReportSection[] {
       blocks: [
         ...findingBlocks(metrics),
         ...dimensionPictures(metrics, controlDimension),
-        ...warningBlocks(result.warnings),
+        ...warningNote(result.warnings),
       ],
     },
     ...dimensionSections(metrics, controlDimension),
@@ -347,10 +347,6 @@ function foundSentence(metrics: readonly LlmMetricResult[]): string {
   return `Statistically distinguishable from sampling noise: ${which} (${formatCount(shown.length)} of ${counted(tested, 'tested metric')}).`;
 }
 
-function warningBlocks(warnings: readonly string[]): ReportBlock[] {
-  return warnings.length === 0 ? [] : [{ kind: 'note', title: 'Warnings', items: cutItems(warnings) }];
-}
-
 /** Lists the model, the provider and the settings of the run. */
 function askedBlocks(result: LlmEvalResult): ReportBlock[] {
   const { config, dryRun, collected } = result;
@@ -399,8 +395,8 @@ function madeOf(result: LlmEvalResult): [name: string, value: string][] {
     ['Model', `${provider}, ${model}`],
     ['Seed', String(seed)],
     ['Digest of the plan', dryRun.planDigest],
-    ['Interval method', methodsText(all.map(({ ciMethod }) => ciMethod))],
-    ['p-value method', methodsText(all.map(({ pValueMethod }) => pValueMethod))],
-    ['Adjustment', methodsText(all.map(({ adjustment }) => adjustment))],
+    ['Interval method', distinctTexts(all.map(({ ciMethod }) => ciMethod))],
+    ['p-value method', distinctTexts(all.map(({ pValueMethod }) => pValueMethod))],
+    ['Adjustment', distinctTexts(all.map(({ adjustment }) => adjustment))],
   ];
 }

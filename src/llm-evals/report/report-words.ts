@@ -1,6 +1,6 @@
-import type { ReportColumn, ReportTable } from '../../document/report-document.ts';
+import type { ReportBlock, ReportColumn, ReportTable } from '../../document/report-document.ts';
 import { formatLevel, formatNumber, NOTHING, rangeText } from '../../internal/format.ts';
-import { labelText } from '../../document/report-text.ts';
+import { cutItems, labelText } from '../../document/report-text.ts';
 import type { OptionNames } from '../../internal/arguments.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
@@ -136,11 +136,6 @@ export function metricPairTitle(metric: LlmMetricResult): string {
   return `${metricTitle(metric)}${pairSuffix(metric)}`;
 }
 
-/** Lists different texts once, such as the methods of several metrics. */
-export function methodsText(texts: readonly (string | null)[]): string {
-  return [...new Set(texts.filter((text) => text !== null))].join('; ') || 'none';
-}
-
 /** Explains the sign of values. Returns an empty list if no metric has pairs. */
 export function signSentences(metrics: readonly LlmMetricResult[]): string[] {
   return metrics.some(({ pairs }) => pairs.length > 0) ? [SIGN_WORDS] : [];
@@ -157,4 +152,14 @@ export function tableOf(
 ): ReportTable[] {
   const named = columns.map((column) => (typeof column === 'string' ? { name: column } : column));
   return rows.length === 0 ? [] : [{ kind: 'table', caption, columns: named, rows }];
+}
+
+/** Returns a note with the warnings of a run; nothing if there are none. */
+export function warningNote(warnings: readonly string[]): ReportBlock[] {
+  return warnings.length === 0 ? [] : [{ kind: 'note', title: 'Warnings', items: cutItems(warnings) }];
+}
+
+/** Joins the different texts of a list; returns 'none' if there are none. */
+export function distinctTexts(texts: readonly (string | null)[]): string {
+  return [...new Set(texts.filter((text) => text !== null))].join('; ') || 'none';
 }

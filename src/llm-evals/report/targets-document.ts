@@ -10,7 +10,7 @@ import type { LlmTargetsResult } from '../run/llm-targets-result.ts';
 import { jaccardSimilarity } from '../text/similarity/jaccard-similarity.ts';
 import { findingOf } from './finding.ts';
 import { evaluationSections, markedDifference, METHOD_LIMITS, verdictOf } from './llm-eval-document.ts';
-import { answeredBy, type LlmEvalVerdict, methodsText, metricTitle, tableOf } from './report-words.ts';
+import { answeredBy, type LlmEvalVerdict, distinctTexts, metricTitle, tableOf } from './report-words.ts';
 import { costText, STOP_WORDS } from './spending-section.ts';
 import {
   comparedMetrics,
@@ -188,8 +188,8 @@ function madeOf({ targets, differences, seed }: LlmTargetsResult): [name: string
       `Digest of the plan (${name})`,
       dryRun.planDigest,
     ]),
-    ['Interval method', methodsText(all.map(({ ciMethod }) => ciMethod))],
-    ['p-value method', methodsText(all.map(({ pValueMethod }) => pValueMethod))],
-    ['Adjustment', methodsText(all.map(({ adjustment }) => adjustment))],
+    ['Interval method', distinctTexts(all.map(({ ciMethod }) => ciMethod))],
+    ['p-value method', distinctTexts(all.map(({ pValueMethod }) => pValueMethod))],
+    ['Adjustment', distinctTexts(all.map(({ adjustment }) => adjustment))],
   ];
 }

@@ -20,6 +20,7 @@ import { pronounConfig } from '../plan/counterfactual/pronouns.ts';
 import {
   type LLMRequest,
   maxTokenCount,
+  modelId,
   modelIdentity,
   type PlannedPrompt,
   planRequests,
@@ -172,7 +173,7 @@ export async function prepareRun(
   const known = await findKnownAnswers(plan.requests, {
     ...sources,
     cache,
-    model: options.client?.id ?? clientId(model),
+    model: options.client?.id ?? modelId(model),
   });
   const maxTokens = maxTokenCount(params);
   const allowsSmall = options.allowSmallSamples ?? config.allowSmallSamples;
@@ -257,10 +258,6 @@ function assertNotReplayed({ replayPath, resume }: PlanOptions): void {
 function identityOf(config: LLMEvalConfig, { client }: PlanOptions): ModelIdentity {
   if (client !== undefined) return { provider: 'client', baseUrl: null, model: client.id };
   return modelIdentity(config);
-}
-
-function clientId({ provider, baseUrl, model }: ModelIdentity): string {
-  return [provider, ...(baseUrl === null ? [] : [baseUrl]), model].join(':');
 }
 
 function cacheOf(config: LLMEvalConfig, { cache, client }: PlanOptions, isReplay: boolean): ResponseCache | null {

@@ -5,15 +5,15 @@ import { liveAccess } from '../client/access.ts';
 import type { LLMClient } from '../client/llm-client.ts';
 import { createProviderClient } from '../client/provider-client.ts';
 import { isApiProvider } from '../client/provider-hosts.ts';
-import type { Transcript } from '../client/transcript.ts';
+import type { OutcomeReading, Transcript } from '../client/transcript.ts';
 import { tokenCounter } from '../dry-run/token-counter.ts';
 import { priceOf } from '../dry-run/model-prices.ts';
 import { ResponseCache } from '../cache/response-cache.ts';
 import { OUTCOME_EVALUATOR } from '../evaluators/outcome-evaluator.ts';
-import { judgeName, type JudgeReport, type JudgeResult, planJudge, specFor } from '../outcome/judge.ts';
+import { type JudgeReport, type JudgeResult, planJudge, specFor } from '../outcome/judge.ts';
 import { applyMetric } from '../outcome/metric-functions.ts';
-import { type OutcomeReading, readOutcome } from '../outcome/read-outcome.ts';
-import { maxTokenCount } from '../plan/planned-prompt.ts';
+import { readOutcome } from '../outcome/read-outcome.ts';
+import { maxTokenCount, modelId } from '../plan/planned-prompt.ts';
 import type { RunSummary } from '../scheduler/run-options.ts';
 import { runRequests } from '../scheduler/run-requests.ts';
 import { isAnswered } from '../scoring/dimension-answers.ts';
@@ -86,7 +86,7 @@ export function assertJudgeAllowed({ config, known, isReplay }: PreparedRun, opt
 function assertLive(judge: JudgeConfig, { replayOnly }: LLMEvalConfig, { live = false }: RunLlmEvalOptions): void {
   const { isAllowed, reason, suggestion } = liveAccess({ provider: judge.provider, replayOnly }, { live });
   if (isAllowed) return;
-  throw new CacheMissError(`The answers cannot be judged by ${judgeName(judge)}: ${reason}.`, {
+  throw new CacheMissError(`The answers cannot be judged by ${modelId(judge)}: ${reason}.`, {
     context: { parameter: 'judge', model: judge.model },
     suggestion,
   });
@@ -122,7 +122,7 @@ export async function judgeAnswers(
   const plan = planJudge(config, judge, own);
   const client = ownClient(judge, config, options);
   const cache = client === undefined && isApiProvider(judge.provider) ? cacheOfJudge(run, config) : null;
-  const { records, missing } = await run.findKnown(plan.requests, cache, judgeName(judge));
+  const { records, missing } = await run.findKnown(plan.requests, cache, modelId(judge));
   const grades = new Map(records);
   await keeper.keepKnown(records.values());
   if (missing.length === 0) return { result: plan.read(grades), summary: null, cached: records.size };

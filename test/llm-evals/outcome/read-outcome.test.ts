@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { parseJsonPath, valueAtPath } from '../../../src/llm-evals/outcome/json-path.ts';
+import { parseJsonPath, valueAtPath } from '../../../src/internal/json-path.ts';
 import { readOutcome } from '../../../src/llm-evals/outcome/read-outcome.ts';
 import type { OutcomeSpec } from '../../../src/schemas/llm-eval/llm-eval-document.ts';
 

@@ -1,4 +1,4 @@
-import { ValueError } from '../../exceptions/index.ts';
+import { ValueError } from '../exceptions/index.ts';
 
 /** A step of a path: a key of an object, or an index of a list. */
 type PathStep = string | number;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
-import { ValueError } from '../../../src/exceptions/index.ts';
-import { parseJsonPath, valueAtPath } from '../../../src/llm-evals/outcome/json-path.ts';
+import { ValueError } from '../../src/exceptions/index.ts';
+import { parseJsonPath, valueAtPath } from '../../src/internal/json-path.ts';
 
 describe('parseJsonPath', () => {
   // The syntax of RFC 9535, sections 2.3.1 and 2.3.3; the steps are written by hand.
