@@ -59,7 +59,8 @@ export function growthOf(samples: readonly number[]): number {
 async function residentBytes(url: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const [, value] = /^evenhand_process_resident_memory_bytes(?:\{[^}]*\})? (\S+)$/m.exec(text) ?? [];
-  if (value === undefined) throw new Error('The metrics of the service have no evenhand_process_resident_memory_bytes.');
+  if (value === undefined)
+    throw new Error('The metrics of the service have no evenhand_process_resident_memory_bytes.');
   return Number(value);
 }
 
