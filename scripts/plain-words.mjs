@@ -38,7 +38,7 @@ const WORDS = [
 const FIXED = [
   /internal-fault/g,
   /target_?[fF]ault/g,
-  /'FieldFault'|schemas\/FieldFault/g,
+  /'FieldFault'|schemas\/FieldFault|(?<=\[|^### )FieldFault|#fieldfault/g,
   /`(?:context\.)?faults`|\['faults'\]|"faults"|\.faults\b|\bfaults\??:|(?:readonly|get) faults\b/g,
   /(?<=[{,] ?)faults\b(?=[,;. }]|$)|^\s*faults,$|'faults'/g,
   /`mend`|\.mend\b|\bmend\??:|'mend'|(?<=[{,] ?)mend\b(?=[,; }]|$)|^\s*mend,$/g,

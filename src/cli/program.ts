@@ -152,7 +152,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
  * Returns the command-line program with the command that the arguments name. Without such a command, all commands have
  * only a name and a description, for the help and for suggestions.
  */
-async function createProgram(args: readonly string[]): Promise<Command> {
+export async function createProgram(args: readonly string[]): Promise<Command> {
   const program = new Command('evenhand')
     .description(
       'Measure the group fairness of model decisions with confidence intervals, train under fairness constraints, and test results against a gate.',

@@ -382,3 +382,28 @@ describe('action.yml', () => {
     runLinter(this, 'check-jsonschema', ['--builtin-schema', 'vendor.github-workflows', 'examples/ci-gate/fairness.yml']); // prettier-ignore
   });
 });
+
+describe('the files of .github', () => {
+  const schemas = [
+    ['vendor.github-workflows', '.github/workflows/ci.yml'],
+    ['custom.github-workflows-require-timeout', '.github/workflows/ci.yml'],
+    ['vendor.github-issue-config', '.github/ISSUE_TEMPLATE/config.yml'],
+    ['vendor.github-issue-forms', '.github/ISSUE_TEMPLATE/bug.yml'],
+    ['vendor.github-issue-forms', '.github/ISSUE_TEMPLATE/feature.yml'],
+  ] as const;
+  for (const [schema, file] of schemas) {
+    it(`${file} follows the schema ${schema}`, function () {
+      runLinter(this, 'check-jsonschema', ['--builtin-schema', schema, file]);
+    });
+  }
+
+  it('run the required checks on three versions of Node.js, without rights to write', () => {
+    const workflow = parse(readFileSync(path.join(projectRoot, '.github/workflows/ci.yml'), 'utf8')) as {
+      readonly permissions: object;
+      readonly jobs: { readonly checks: { readonly strategy: { readonly matrix: object }; readonly steps: object[] } };
+    };
+    expect(workflow.permissions).to.deep.equal({ contents: 'read' });
+    expect(workflow.jobs.checks.strategy.matrix).to.deep.equal({ node: [20, 22, 24] });
+    expect(workflow.jobs.checks.steps).to.deep.include({ name: 'All required checks', run: '.ci/run' });
+  });
+});
