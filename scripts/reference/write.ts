@@ -34,4 +34,11 @@ const pages = new Map([
   ['http.md', httpReference()],
   ...libraryReferences(entries),
 ]);
-writeOrCheck('docs/reference', pages, 'npm run docs:reference');
+/** Adds the line that every page of the docs has. */
+function withGlossary(name: string, text: string): string {
+  const up = name.includes('/') ? '../../' : '../';
+  return `${text}\nTerms are explained in the [glossary](${up}glossary.md).\n`;
+}
+
+const linked = new Map([...pages].map(([name, text]) => [name, withGlossary(name, text)]));
+writeOrCheck('docs/reference', linked, 'npm run docs:reference');
