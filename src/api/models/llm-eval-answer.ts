@@ -104,9 +104,10 @@ export const llmTargetDifferenceSchema = model(
   'The difference of a metric between two targets.',
   {
     ...llmMetricResultSchema.shape,
-    targets: z.tuple([z.string(), z.string()]).describe('The value is that of the first minus that of the second.'),
+    targets: z.array(z.string()).length(2).describe('The value is that of the first minus that of the second.'),
     target_values: z
-      .tuple([numberOrNull, numberOrNull])
+      .array(numberOrNull)
+      .length(2)
       .describe('The values of the two targets on the items of the comparison.'),
   },
 );
@@ -205,6 +206,9 @@ export const llmComparisonSchema = model('LlmComparison', 'How several models or
         planned,
         actual,
         stopped,
+        judge: judge.nullable().describe('The report on the judge; null without a judge.'),
+        unread: z.array(unread).describe('Answers from which a declared outcome could not be read, by reason.'),
+        collected,
         warnings: notes,
       }),
     )
