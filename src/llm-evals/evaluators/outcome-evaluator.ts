@@ -1,7 +1,6 @@
 import { assertKnownOptions } from '../../internal/arguments.ts';
-import { groupBy, meanOf, sumOf } from '../../internal/values.ts';
+import { meanOf, sumOf } from '../../internal/values.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
-import { pairedMean } from '../../stats/paired/paired-mean.ts';
 import type { OutcomeKind, OutcomeReading, Transcript } from '../client/transcript.ts';
 import { preferenceName } from '../outcome/read-outcome.ts';
 import { planCounterfactual } from '../plan/counterfactual/plan-counterfactual.ts';
@@ -19,7 +18,7 @@ import { labelDistance } from '../scoring/distribution-gap.ts';
 import { largestPair } from '../scoring/largest-pair.ts';
 import { type LLMEvaluator, SCORE_OPTION_NAMES, type ScoreOptions } from '../scoring/llm-evaluator.ts';
 import { llmMetric, type LlmMetricResult } from '../scoring/llm-metric-result.ts';
-import { overallRate } from '../scoring/overall-rate.ts';
+import { overallMean, overallRate } from '../scoring/overall-rate.ts';
 import { gapOfUnits, pairedGap } from '../scoring/paired-gap.ts';
 import { scoreSettings, type ScoreSettings, tooFew } from '../scoring/score-settings.ts';
 
@@ -164,32 +163,8 @@ function overall(
     const result = overallRate(OUTCOME_EVALUATOR, read, rate, settings);
     return [llmMetric(Object.assign({}, result, counted))];
   }
-  return [llmMetric({ ...meanOfPrompts(name, read, settings), ...counted })];
-}
-
-function meanOfPrompts(
-  name: string,
-  read: readonly Transcript[],
-  settings: ScoreSettings,
-): Parameters<typeof llmMetric>[0] {
-  const byPrompt = groupBy(distinctAnswers(read), ({ prompt }) => prompt);
-  const means = Array.from(byPrompt.values(), (those) => meanOf(those.map((each) => numberOf(each, name) ?? 0)));
-  const n = means.length;
-  const undefinedReason =
-    n === 0 ? 'no answer has a value' : (tooFew(n, settings)?.replace(/ for both values/u, '') ?? null);
-  const mean = pairedMean(undefinedReason === null ? means : [], { level: settings.ciLevel });
-  const ci = settings.withCi ? mean.interval : null;
-  return {
-    metric: `${name}_mean`,
-    evaluator: OUTCOME_EVALUATOR,
-    value: mean.value,
-    undefinedReason,
-    ci,
-    ciLevel: ci === null ? null : settings.ciLevel,
-    ciMethod: ci === null ? null : 't over prompts, of these prompts alone',
-    n,
-    seed: settings.seed,
-  };
+  const mean = { metric: `${name}_mean`, of: (answer: Answered) => numberOf(answer, name) ?? 0 };
+  return [overallMean(OUTCOME_EVALUATOR, read, mean, exclusions, settings)];
 }
 
 /** Computes the mean preference of the judge for the answers of the first value of each pair. */

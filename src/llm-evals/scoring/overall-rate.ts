@@ -1,10 +1,10 @@
 import { groupBy, meanOf, sumOf } from '../../internal/values.ts';
 import { twoSidedCritical } from '../../stats/ab/student-t.ts';
 import { criticalValue } from '../../stats/normal.ts';
-import { wilsonInterval } from '../../stats/proportion-interval.ts';
+import { type Interval, wilsonInterval } from '../../stats/proportion-interval.ts';
 import type { Transcript } from '../client/transcript.ts';
 import { type Answered, countUnanswered, distinctAnswers, isAnswered } from './dimension-answers.ts';
-import { llmMetric, type LlmMetricResult } from './llm-metric-result.ts';
+import { llmMetric, type LlmMetricResult, type UnitValue } from './llm-metric-result.ts';
 import type { ScoreSettings } from './score-settings.ts';
 
 /** A rate over all answers. */
@@ -36,17 +36,7 @@ export function overallRate(
   settings: ScoreSettings,
 ): LlmMetricResult {
   const exclusions = countUnanswered(transcripts);
-  const answered = distinctAnswers(transcripts).filter(isAnswered);
-  const byPrompt = groupBy(answered, ({ prompt, details, unit = '' }) =>
-    details['cluster'] === undefined ? prompt : JSON.stringify([unit, prompt]),
-  );
-  const prompts = Array.from(byPrompt.values(), (answers) => {
-    const { item, unit = item, group, dimension, prompt, details } = answers[0] as Answered;
-    const name = [item, dimension, group].filter((part) => part !== null).join('|');
-    const isClustered = details['cluster'] !== undefined;
-    return { unit, item: name, value: combine(answers.map(of)), prompt, answers: answers.length, isClustered };
-  });
-  const isClustered = prompts.some((each) => each.isClustered);
+  const { prompts, isClustered } = promptValues(transcripts, of, combine);
   const n = isClustered ? new Set(prompts.map(({ unit }) => unit)).size : prompts.length;
   const total = sumOf(prompts.map(({ value }) => value));
   const mean = total / prompts.length;
@@ -85,6 +75,89 @@ export function overallRate(
   });
 }
 
+/** The value of each prompt, and whether prompts are in clusters. */
+interface PromptValues {
+  readonly prompts: readonly (UnitValue & { readonly answers: number })[];
+  readonly isClustered: boolean;
+}
+
+/** Computes one value for each prompt from its answers. The same prompt in two clusters counts for each cluster. */
+function promptValues(
+  transcripts: readonly Transcript[],
+  of: (answer: Answered) => number,
+  combine: (values: readonly number[]) => number,
+): PromptValues {
+  const answered = distinctAnswers(transcripts).filter(isAnswered);
+  const byPrompt = groupBy(answered, ({ prompt, details, unit = '' }) =>
+    details['cluster'] === undefined ? prompt : JSON.stringify([unit, prompt]),
+  );
+  const prompts = Array.from(byPrompt.values(), (answers) => {
+    const { item, unit = item, group, dimension, prompt } = answers[0] as Answered;
+    const name = [item, dimension, group].filter((part) => part !== null).join('|');
+    return { unit, item: name, value: combine(answers.map(of)), prompt, answers: answers.length };
+  });
+  return { prompts, isClustered: answered.some(({ details }) => details['cluster'] !== undefined) };
+}
+
+/**
+ * Computes a mean over all answers: the mean over prompts of each prompt's mean. The interval is Student's t interval,
+ * and each prompt counts as one observation. If the answers have clusters, its standard error is the linearised one over
+ * clusters, and `n` is their number.
+ * @param exclusions the number of answers without a value, by reason
+ */
+export function overallMean(
+  evaluator: string,
+  transcripts: readonly Transcript[],
+  { metric, of }: Pick<OverallRate, 'metric' | 'of'>,
+  exclusions: Readonly<Record<string, number>>,
+  settings: ScoreSettings,
+): LlmMetricResult {
+  const { prompts, isClustered } = promptValues(transcripts, of, meanOf);
+  const own = isClustered ? prompts : prompts.map((each, index) => ({ ...each, unit: String(index) }));
+  const n = new Set(own.map(({ unit }) => unit)).size;
+  const what = isClustered ? 'clusters' : 'prompts';
+  const isSmall = n < settings.minGroupSize && !settings.allowSmallSamples;
+  const undefinedReason =
+    n === 0
+      ? 'no answer has a value'
+      : isSmall
+        ? `answers to ${String(n)} ${what} have a value, fewer than ${String(settings.minGroupSize)} (min_group_size)`
+        : null;
+  const value = undefinedReason === null ? meanOf(prompts.map((each) => each.value)) : NaN;
+  const margin = twoSidedCritical(settings.ciLevel, n - 1) * Math.sqrt(clusterVariance(own));
+  const ci: Interval | null = settings.withCi && margin > 0 && n > 1 ? [value - margin, value + margin] : null;
+  const hasCi = ci !== null && undefinedReason === null;
+  return llmMetric({
+    metric,
+    evaluator,
+    value,
+    undefinedReason,
+    ci: hasCi ? ci : null,
+    ciLevel: hasCi ? settings.ciLevel : null,
+    ciMethod: hasCi ? `t over ${what}, of these prompts alone` : null,
+    n,
+    exclusions,
+    nDropped: sumOf(Object.values(exclusions)),
+    units: {
+      ...{ measure: metric, kind: 'mean', step: null },
+      values: prompts.map(({ unit, item, value: each, prompt }) => ({ unit, item, value: each, prompt })),
+    },
+    seed: settings.seed,
+  });
+}
+
+/**
+ * Computes the variance of a mean over prompts by Taylor linearization over clusters, corrected for their number. NaN for
+ * a single cluster.
+ */
+function clusterVariance(prompts: readonly Pick<UnitValue, 'unit' | 'value'>[]): number {
+  const mean = meanOf(prompts.map(({ value }) => value));
+  const sums = [...groupBy(prompts, ({ unit }) => unit).values()].map((those) =>
+    sumOf(those.map(({ value }) => value - mean)),
+  );
+  return (sums.length / (sums.length - 1)) * (sumOf(sums.map((sum) => sum ** 2)) / prompts.length ** 2);
+}
+
 const CLUSTER_METHOD = 'wilson over prompts, effective sample size of the clusters';
 
 /**
@@ -92,15 +165,11 @@ const CLUSTER_METHOD = 'wilson over prompts, effective sample size of the cluste
  * variance of the mean over prompts, by Taylor linearization over clusters, corrected for the number of clusters. If no
  * two prompts differ, it is the number of clusters. With one cluster, the variance is unknown and the result is 0.
  */
-function effectiveTrials(prompts: readonly { readonly value: number; readonly unit: string }[], level: number): number {
+function effectiveTrials(prompts: readonly Pick<UnitValue, 'unit' | 'value'>[], level: number): number {
   const mean = meanOf(prompts.map(({ value }) => value));
-  const sums = [...groupBy(prompts, ({ unit }) => unit).values()].map((those) =>
-    sumOf(those.map(({ value }) => value - mean)),
-  );
-  const clusters = sums.length;
+  const clusters = new Set(prompts.map(({ unit }) => unit)).size;
   if (clusters < 2) return 0;
-  const squares = sumOf(sums.map((sum) => sum ** 2));
-  const variance = (clusters / (clusters - 1)) * (squares / prompts.length ** 2);
+  const variance = clusterVariance(prompts);
   const binomial = mean * (1 - mean);
   if (!(variance > 0) || !(binomial > 0)) return clusters;
   const correction = (criticalValue(level) / twoSidedCritical(level, clusters - 1)) ** 2;

@@ -51,6 +51,8 @@ describe('declared outcomes of a run', () => {
     expect(gap?.leastPValue).to.equal(2 ** -7);
     expect(metrics['score_mean']?.value).to.equal(7.25);
     expect(metrics['score_mean']?.n).to.equal(16);
+    // Squared differences from the mean: 4 x 1.25², 4 x 0.25² and 8 x 0.75², together 11. t(15) is 2.1314.
+    expect(metrics['score_mean']?.ci?.[0]).to.be.closeTo(7.25 - 2.131449545559323 * Math.sqrt(11 / 15 / 16), 1e-9);
     expect(unread).to.deep.equal([]);
     // The decision is not declared, so the evaluator of the default metrics still looks for one.
     expect(metrics).to.have.property('decision_gap.gender');
@@ -119,6 +121,26 @@ describe('declared outcomes of a run', () => {
     expect(metrics['score_gap.gender']?.value).to.be.closeTo((-1 * 4 - 4) / 5, 1e-12);
     expect(metrics['score_gap.gender']?.n).to.equal(5);
     expect(unread).to.deep.equal([]);
+  });
+
+  it('count answers of a cluster as one unit in a mean too', async () => {
+    // Two clusters with two equal answers each, and two with one: the answers of a cluster are copies of each other.
+    const scores = [2, 2, 8, 8, 4, 6];
+    const answers = scores.map((score, index) => ({
+      answer: `score: ${String(score)}`,
+      item: String(index),
+      team: String(score),
+    }));
+    const config = parseLlmEvalConfig({
+      answers,
+      cluster: 'team',
+      outcome: { score: { number: { regex: 'score: (.)' } } },
+    });
+    const mean = (await runLlmEval(config, { minGroupSize: 2 })).metrics['score_mean'];
+    expect(mean?.value).to.equal(5);
+    expect(mean?.n).to.equal(4);
+    // By hand: the cluster sums of differences from 5 are -6, 6, -1 and 1, so the variance is 4/3 x 74 / 36. t(3) is 3.1824.
+    expect(mean?.ci?.[1]).to.be.closeTo(5 + 3.182446305284263 * Math.sqrt((4 / 3) * (74 / 36)), 1e-9);
   });
 
   it('are kept by a configuration that is written and read again', () => {

@@ -28,7 +28,8 @@ export function describePairs(prompts: readonly PlannedPrompt[]): string[] {
 
 function describeItems(items: readonly Variant[][]): string {
   const [example = []] = items;
-  const values = example.map(({ group }) => group).join(', ');
+  // The values of crossed dimensions contain commas.
+  const values = example.map(({ group }) => group).join(example.some(({ group }) => group.includes(',')) ? '; ' : ', ');
   const differences = differencesOf(example);
   const shown = differences.slice(0, MAX_SHOWN).join(', ');
   const more = differences.length > MAX_SHOWN ? ` and ${String(differences.length - MAX_SHOWN)} more` : '';
