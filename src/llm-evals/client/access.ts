@@ -208,7 +208,7 @@ function commandAccess(allowCode: boolean): LiveAccess {
   if (allowCode) return allowed('the program of the configuration may run');
   return refused(
     'the program of the configuration may not run without permission',
-    'Read the key command of the configuration, and use --allow-code (allowCode: true) if you trust the program.',
+    'Read the key command of the configuration, and set allowCode if you trust the program.',
   );
 }
 

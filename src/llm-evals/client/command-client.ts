@@ -63,7 +63,7 @@ export function createCommandClient(config: CommandClientConfig, env: Environmen
 function notAllowed(): ConfigValidationError {
   return new ConfigValidationError('The program of the configuration may not run without permission.', {
     context: { parameter: 'command' },
-    suggestion: 'Read the key command of the configuration, and use --allow-code (allowCode: true) if you trust it.',
+    suggestion: 'Read the key command of the configuration, and set allowCode if you trust it.',
   });
 }
 

@@ -72,7 +72,7 @@ export async function loadMetrics(file: string, isAllowed: boolean): Promise<Cus
       {
         code: 'code-not-allowed',
         context: { parameter: 'metrics', path: file },
-        suggestion: 'Read the module. If you trust it, use --allow-code (in code: allowCode: true).',
+        suggestion: 'Read the module. If you trust it, set allowCode.',
       },
     );
   }

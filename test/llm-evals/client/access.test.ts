@@ -241,7 +241,7 @@ describe('live calls need a key and a permission', () => {
   it('allows a program only with allowCode, which allows nothing else', () => {
     const command = { provider: 'command', replayOnly: false } as const;
     expect(liveAccess(command, { allowCode: true, env: {} }).isAllowed).to.be.true;
-    expect(liveAccess(command, { env: {} }).suggestion).to.include('--allow-code');
+    expect(liveAccess(command, { env: {} }).suggestion).to.include('set allowCode');
     expect(liveAccess({ ...command, replayOnly: true }, { allowCode: true, env: {} }).isAllowed).to.be.false;
     expect(liveAccess({ provider: 'openai', replayOnly: false }, { allowCode: true, env: key }).isAllowed).to.be.false;
   });

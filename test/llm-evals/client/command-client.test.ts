@@ -78,7 +78,7 @@ describe('the provider command', function () {
     const command = node(`require("fs").writeFileSync(${JSON.stringify(file)}, "")`);
     const error = await errorOf(clientOf(command, { allowCode: false }).complete('Hi'));
     expect(error).to.be.instanceOf(ConfigValidationError);
-    expect((error as ConfigValidationError).suggestion).to.include('--allow-code');
+    expect((error as ConfigValidationError).suggestion).to.include('set allowCode');
     expect(existsSync(file)).to.be.false;
   });
 

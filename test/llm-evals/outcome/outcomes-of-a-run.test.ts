@@ -250,7 +250,7 @@ describe('custom metrics', () => {
     const client = modelOf((isWoman) => (isWoman ? 'so so' : 'so'));
     const refused = await rejectionOf(runLlmEval(config, { client }));
     expect(refused.message).to.include('which may not run');
-    expect((refused as { suggestion?: string }).suggestion).to.include('--allow-code');
+    expect((refused as { suggestion?: string }).suggestion).to.include('set allowCode');
     const result = await runLlmEval(config, { client, allowCode: true });
     expect(result.metrics['words_gap.gender']?.value).to.equal(1);
     expect(result.metrics['vowels_gap.gender']?.value).to.equal(1);
