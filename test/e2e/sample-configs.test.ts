@@ -12,7 +12,8 @@ import { filesIn, projectRoot } from '../helpers/project-files.ts';
 import { describeWithReference, referencePath } from '../helpers/reference.ts';
 import { fits, type JsonSchema } from '../schemas/pipeline/check-json-schema.ts';
 
-const files = filesIn('config', '.yml').filter((file) => path.basename(file) !== 'llm-eval.yml');
+// The tests of language-model evaluations check their own samples.
+const files = filesIn('config', '.yml').filter((file) => !path.basename(file).startsWith('llm-'));
 const schema = JSON.parse(readFileSync(path.join(projectRoot, 'config/pipeline.schema.json'), 'utf8')) as JsonSchema;
 const load = (name: string): Promise<PipelineConfig> => loadConfig(path.join(projectRoot, 'config', `${name}.yml`));
 
