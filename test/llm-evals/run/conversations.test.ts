@@ -124,7 +124,9 @@ describe('conversations in a run', () => {
   });
 
   it('count all messages of each turn as tokens, with answers of unknown length', async () => {
-    const config = await configFor({ params: { max_tokens: 300 }, system_prompt: 'Be fair.' }, {}, 1);
+    // No tokenizer of this model is known, so its tokens are estimated, whether or not the optional package is installed.
+    const model = { model: 'some-model', prices: { 'some-model': { input: 0.15, output: 0.6, as_of: '2026-01-31' } } };
+    const config = await configFor({ ...model, params: { max_tokens: 300 }, system_prompt: 'Be fair.' }, {}, 1);
     const { estimatedInputTokens, estimatedOutputTokens, estimatedCostUsd } = await estimateDryRun(config);
     const tokens = (...texts: readonly string[]): number => texts.reduce((sum, text) => sum + estimateTokens(text), 0);
     // By hand: 8 tokens for each request, 4 for each further message, and 200 for each expected answer.
