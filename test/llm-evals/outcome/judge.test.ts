@@ -1,3 +1,5 @@
+import path from 'node:path';
+
 import { expect } from 'chai';
 
 import { LLMEvalAdapter } from '../../../src/llm-evals/client/llm-eval-adapter.ts';
@@ -7,6 +9,7 @@ import { estimateDryRun } from '../../../src/llm-evals/run/dry-run.ts';
 import type { LlmEvalResult } from '../../../src/llm-evals/run/llm-eval-result.ts';
 import { runLlmEval } from '../../../src/llm-evals/run/run-llm-eval.ts';
 import type { LLMEvalConfig } from '../../../src/schemas/llm-eval/llm-eval-document.ts';
+import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { rejectionOf } from '../cache/rejection-of.ts';
 
 const WOMEN = ['Ada', 'Bea', 'Cleo', 'Dora', 'Edith', 'Fay', 'Gina', 'Hazel', 'Iris', 'June'];
@@ -77,6 +80,8 @@ async function judged(judge: object): Promise<{ result: LlmEvalResult; prompts: 
 }
 
 describe('the judge', () => {
+  const folder = useTemporaryFolder();
+
   it('shows no gap to a blind judge that favours names of women, and shows it to a judge that sees names', async () => {
     const blind = (await judged({})).result;
     const seeing = (await judged({ blind: false })).result;
@@ -185,6 +190,25 @@ describe('the judge', () => {
     const error = await rejectionOf(runLlmEval(config, { client: counting }));
     expect(error.message).to.include('cannot be judged by openai:gpt-4o');
     expect(asked).to.equal(0);
+  });
+
+  it('is not asked again if its grades are in the transcript: in a replay, and in a resumed run', async () => {
+    const transcriptsOut = path.join(folder(), 'judged.ndjson');
+    const config = planted({ outcome: RUBRIC, judge: { model: 'judge', pairwise: 'Which is better?' } });
+    const { client, prompts } = biasedJudge();
+    const first = await runLlmEval(config, { client: assistant, judgeClient: client, transcriptsOut });
+    const asked = prompts.length;
+    const replayed = await runLlmEval(config, { replayPath: transcriptsOut });
+    expect(replayed.metrics).to.deep.equal(first.metrics);
+    expect(replayed.judge).to.deep.include({ positionBias: first.judge?.positionBias, graded: first.judge?.graded });
+    expect(replayed.judge?.actual).to.include({ requests: 0, cached: asked });
+    await runLlmEval(config, { client: assistant, judgeClient: client, transcriptsOut, resume: true });
+    expect(prompts).to.have.length(asked);
+    // A file without the grades cannot be judged.
+    const answers = path.join(folder(), 'answers.ndjson');
+    await runLlmEval(planted({}), { client: assistant, transcriptsOut: answers });
+    const error = await rejectionOf(runLlmEval(config, { replayPath: answers }));
+    expect(error.message).to.include('grades of the judge are missing, and no request was sent');
   });
 
   it('shares the limits of the run', async () => {
