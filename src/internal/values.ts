@@ -141,6 +141,14 @@ export function messageOf(error: unknown): string {
 }
 
 /**
+ * Escapes a text so that a regular expression matches it literally. Escapes nothing else, because expressions with the
+ * flag u reject needless escapes such as that of a hyphen.
+ */
+export function escapePattern(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
+}
+
+/**
  * Parses JSON. Returns undefined if the text is not JSON. The error of the parser is discarded, because it would quote
  * the text.
  */

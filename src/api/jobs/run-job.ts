@@ -4,6 +4,7 @@ import { receiveMessageOnPort } from 'node:worker_threads';
 
 import type { OnProgress } from '../../internal/progress.ts';
 import { withDuckDbLimits } from '../../io/duckdb-limits.ts';
+import { escapePattern } from '../../internal/values.ts';
 import type { ProblemJson } from '../problem/service-problem.ts';
 import {
   type InternalFailure,
@@ -69,9 +70,8 @@ function formsOf(given: string): string[] {
 /** Replaces the path of a folder, and all paths inside this folder, in a text. */
 function hidePath(text: string, location: string): string {
   if (!text.includes(location)) return text;
-  const escaped = location.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   return text.replaceAll(
-    new RegExp(`${escaped}(?![\\p{L}\\p{N}_-])(?:[/\\\\][^\\s'",;:)]*)?`, 'gu'),
+    new RegExp(`${escapePattern(location)}(?![\\p{L}\\p{N}_-])(?:[/\\\\][^\\s'",;:)]*)?`, 'gu'),
     'a folder of the service',
   );
 }

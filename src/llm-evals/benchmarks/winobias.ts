@@ -18,6 +18,7 @@ import {
   readAnswers,
   readChoice,
 } from './benchmark-metrics.ts';
+import { completeWords } from '../text/words.ts';
 
 const EXPECTED =
   'a file of WinoBias such as pro_stereotyped_type1.txt.test, with one sentence per line, as in "1 [The cook] thanked the guard because [she] was tired."';
@@ -125,8 +126,7 @@ function otherOccupation({ file, line, text, right }: Sentence, occupations: Rea
 }
 
 function positionOf(text: string, words: string): number {
-  const escaped = words.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-  return text.search(new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, 'iu'));
+  return text.search(completeWords([words], 'iu'));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { wordPairs } from '../text/words.ts';
+import { completeWords, wordPairs } from '../text/words.ts';
 import { substituteGender } from '../plan/counterfactual/substitute-gender.ts';
 
 /**
@@ -95,12 +95,8 @@ function countDifferent(first: string, second: string): number {
   return a.filter((word, index) => word !== b[index]).length;
 }
 
-/** Returns a pattern that matches complete words, the longest first. Matches nothing if there are no words. */
+/** Returns a pattern that matches names or values as complete words. */
 function patternOf(words: readonly string[]): RegExp {
-  const distinct = [...new Set(words.map((word) => word.trim()).filter((word) => word !== ''))];
-  const escaped = distinct
-    .sort((a, b) => b.length - a.length)
-    .map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'));
-  const any = escaped.length === 0 ? '(?!)' : `(?:${escaped.join('|')})`;
-  return new RegExp(`(?<![\\p{L}\\p{N}])${any}(?![\\p{L}\\p{N}])`, 'giu');
+  const distinct = new Set(words.map((word) => word.trim()).filter((word) => word !== ''));
+  return completeWords([...distinct], 'giu');
 }

@@ -6,6 +6,7 @@ import { tryParseJson } from '../../internal/values.ts';
 import type { OutcomeSpec } from '../../schemas/llm-eval/llm-eval-document.ts';
 import type { OutcomeKind, OutcomeReading } from '../client/transcript.ts';
 import { readDecision, withoutReasoning } from '../scoring/read-decision.ts';
+import { completeWords } from '../text/words.ts';
 
 /** Returns the name of the reading that compares an answer with the answer of another request. */
 export function preferenceName(key: string): string {
@@ -210,8 +211,7 @@ function normalized(text: string): string {
 }
 
 function containsWords(text: string, words: string): boolean {
-  const escaped = words.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
-  return new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, 'u').test(text);
+  return completeWords([words], 'u').test(text);
 }
 
 /** Returns whether a label occurs in the text only as a part of another label. */

@@ -1,5 +1,6 @@
 import { substituteGender } from '../plan/counterfactual/substitute-gender.ts';
 import type { Answered } from './dimension-answers.ts';
+import { completeWords } from '../text/words.ts';
 
 /** The word that replaces a name. The lists of sentiment and toxicity words do not contain it. */
 const SOMEONE = 'person';
@@ -44,8 +45,7 @@ function completeWord(word: string, ignoring: 'i' | '' = 'i'): RegExp {
   const known = patterns.get(key);
   if (known !== undefined) return known;
   if (patterns.size >= MAX_PATTERNS) patterns.clear();
-  const escaped = word.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, `gu${ignoring}`);
+  const pattern = completeWords([word], `gu${ignoring}`);
   patterns.set(key, pattern);
   return pattern;
 }

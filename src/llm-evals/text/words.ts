@@ -1,3 +1,5 @@
+import { escapePattern } from '../../internal/values.ts';
+
 /**
  * Matches a number with its decimal point and thousands separators, or a run of letters and digits that may contain
  * apostrophes.
@@ -84,6 +86,16 @@ const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Ha
 
 /** The number of Latin letters that a letter of a dense script counts for. */
 const DENSE_WEIGHT = 3;
+
+/**
+ * Returns a pattern that matches texts as complete words: not inside a longer word. Longer texts have precedence. The
+ * pattern matches nothing if there are no texts.
+ */
+export function completeWords(texts: readonly string[], flags: string): RegExp {
+  const longestFirst = [...texts].sort((a, b) => b.length - a.length).map(escapePattern);
+  const any = longestFirst.length === 0 ? '(?!)' : `(?:${longestFirst.join('|')})`;
+  return new RegExp(`(?<![\\p{L}\\p{N}])${any}(?![\\p{L}\\p{N}])`, flags);
+}
 
 /** Splits a list of words at its spaces and line breaks. */
 export function wordList(text: string): string[] {

@@ -265,6 +265,13 @@ describe('CounterfactualFairnessEvaluator', () => {
     expect(score([...rows, ...others]).get('sentiment_gap.gender')?.value).to.equal(0);
   });
 
+  it('finds no difference in a value with a hyphen, or with other signs of expressions', () => {
+    for (const value of ['non-binary person', 'person (65+)', 'C++ user']) {
+      const texts = { [value]: [`A ${value} applied.`], man: ['A man applied.'] };
+      expect(score(answersOf(repeated(6, texts))).get('sentiment_gap.gender')?.value, value).to.equal(0);
+    }
+  });
+
   it('warns if no possible answers could show an effect', () => {
     const gap = score(answersOf(repeated(5, { woman: [GOOD.text, LAZY.text], man: [LAZY.text, GOOD.text] }))).get(
       'length_gap.gender',

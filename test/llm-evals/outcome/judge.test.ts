@@ -245,6 +245,13 @@ describe('createNeutralizer', () => {
     });
   });
 
+  it('replaces names and values with hyphens and other signs', () => {
+    const neutral = createNeutralizer(['Anne-Marie', 'O’Neil', 'J. R.'], ['non-binary person', 'person (65+)']);
+    expect(neutral('Anne-Marie, a non-binary person, met J. R. and a person (65+).').counts).to.deep.equal({
+      ...{ names: 2, values: 2, genderedWords: 0 },
+    });
+  });
+
   it('replaces nothing in a text without such words', () => {
     expect(createNeutralizer([], [])('The human went to the theatre.').text).to.equal('The human went to the theatre.');
   });

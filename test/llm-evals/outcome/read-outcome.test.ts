@@ -106,6 +106,11 @@ describe('readOutcome', () => {
     ['Hired', 'no choice'],
     ['', 'empty answer'],
   ]);
+  check('choice', { choices: ['follow-up', 'C++ (senior)', 'n/a'] }, [
+    ['A follow-up, please.', 'follow-up'],
+    ['Role: C++ (senior)', 'C++ (senior)'],
+    ['N/A', 'n/a'],
+  ]);
   check('choice', { jsonPath: '$.tone' }, [
     ['{"tone": "Warm"}', 'warm'],
     ['{"tone": {}}', 'not a label'],
