@@ -98,6 +98,9 @@ function problemsIn(parse: () => unknown, path: KeyPath): PathProblem[] {
 
 function checkLabels(choices: readonly string[] | undefined, path: KeyPath): PathProblem[] {
   return (choices ?? []).flatMap((label, index) => {
+    if (!/[\p{L}\p{N}]/u.test(label)) {
+      return [problemAt([...path, index], 'must contain a letter or a digit', 'Name a label that answers contain.')];
+    }
     const first = choices?.findIndex((other) => other.trim().toLowerCase() === label.trim().toLowerCase());
     return first === index ? [] : [problemAt([...path, index], `names '${label}' twice`, 'Name different labels.')];
   });

@@ -171,6 +171,7 @@ describe('declared outcomes of a run', () => {
     [{ decision: { choices: ['a', 'b', 'c'] } }, 'outcome.decision.choices: must have two labels'],
     [{ decision: { json_path: '$.a', regex: 'b' } }, 'outcome.decision: names several sources'],
     [{ choice: { choices: ['a', 'A'] } }, "outcome.choice.choices[1]: names 'A' twice"],
+    [{ choice: { choices: ['a', '...'] } }, 'outcome.choice.choices[1]: must contain a letter or a digit'],
     [{ choice: {} }, 'outcome.choice: needs choices'],
     [{ decision: { templates: ['no'] } }, "there is no template 'no'"],
     [{ decision: [{}, {}] }, 'outcome.decision[1]: is never used'],
