@@ -2,6 +2,7 @@ import type { JudgeConfig, LLMEvalConfig } from '../../schemas/llm-eval/llm-eval
 import { answerRecord } from '../client/transcript.ts';
 import { OUTCOME_EVALUATOR } from '../evaluators/outcome-evaluator.ts';
 import { countJudgeRequests } from '../outcome/judge.ts';
+import { turnCount } from '../plan/conversation.ts';
 import { type KeyedPrompt, maxTokenCount, modelId, requestParams } from '../plan/planned-prompt.ts';
 import type { EstimateRange, JudgeEstimate } from './dry-run-estimate.ts';
 import { estimateTokens } from './estimate-tokens.ts';
@@ -30,7 +31,10 @@ export function estimateJudge(
     own.reduce((sum, { prompt }) => sum + estimateTokens(prompt), 0) / Math.max(1, own.length) + INSTRUCTION_TOKENS;
   const texts = counts.grades + 2 * (counts.comparisons + counts.controls);
   const longest = maxTokenCount(requestParams(config));
-  const input = (answer: number): number => Math.round(requestCount * promptTokens + texts * answer);
+  // A conversation contains the answers to its earlier turns too.
+  const turns = own.reduce((sum, { messages }) => sum + turnCount(messages) - 1, 0) / Math.max(1, own.length);
+  const input = (answer: number): number =>
+    Math.round(requestCount * promptTokens + (texts + requestCount * turns) * answer);
   const expected = Math.min(ANSWER_TOKENS, longest);
   const most = maxTokenCount(judge.params);
   const grade = Math.min(GRADE_TOKENS, most);

@@ -4,6 +4,7 @@ import { OUTCOME_NAMES } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { pairedMean } from '../../stats/paired/paired-mean.ts';
 import { requestKey } from '../cache/request-key.ts';
 import type { AnswerRecord, OutcomeReading, Transcript } from '../client/transcript.ts';
+import { messagesOfTurn, renderConversation } from '../plan/conversation.ts';
 import { type LLMRequest, modelId } from '../plan/planned-prompt.ts';
 import { type Answered, isAnswered, pairsOf } from '../scoring/dimension-answers.ts';
 import { createNeutralizer, type NeutralizedCounts, type NeutralText } from './neutral-wording.ts';
@@ -231,7 +232,7 @@ interface Wording {
 }
 
 function wordingOf({ counterfactual }: LLMEvalConfig, judge: JudgeConfig, answers: readonly Answered[]): Wording {
-  if (!judge.blind) return { task: ({ prompt }) => prompt, answer: ({ text }) => text, counts: () => null };
+  if (!judge.blind) return { task: taskOf, answer: ({ text }) => text, counts: () => null };
   const control = counterfactual?.controlDimension;
   const names = [
     ...Object.values(counterfactual?.namePools ?? {}).flat(),
@@ -249,7 +250,7 @@ function wordingOf({ counterfactual }: LLMEvalConfig, judge: JudgeConfig, answer
     return found.text;
   };
   return {
-    task: ({ prompt }) => once(prompt),
+    task: (answer) => once(taskOf(answer)),
     answer: ({ text }) => once(text),
     counts: () => {
       const sum = (count: keyof NeutralizedCounts): number =>
@@ -257,6 +258,11 @@ function wordingOf({ counterfactual }: LLMEvalConfig, judge: JudgeConfig, answer
       return { names: sum('names'), values: sum('values'), genderedWords: sum('genderedWords') };
     },
   };
+}
+
+/** Returns the task of an answer as readable text, with the model's own answers to earlier turns of a conversation. */
+function taskOf({ prompt, messages, turns = [] }: Answered): string {
+  return messages === undefined ? prompt : renderConversation(messagesOfTurn(messages, turns));
 }
 
 /** Keeps a text from closing its element. */

@@ -366,6 +366,7 @@ describe('conversations in a run', () => {
     expect(estimate.judge?.requestCount).to.equal(6);
     expect(JSON.stringify(asked[0]?.body)).to.include('[system]\\nYou advise people.');
     expect(JSON.stringify(asked[0]?.body)).to.include('Case 0: a woman asks for a raise.');
+    expect(JSON.stringify(asked[0]?.body), 'its answers to earlier turns').to.include('[assistant]\\nYes.');
     expect(report).to.include({ graded: 6, ungraded: 0 });
     const own = transcripts.filter(({ readings }) => readings?.['score'] !== undefined);
     expect(own.map(({ readings }) => readings?.['score'])).to.deep.equal(own.map(() => ({ kind: 'score', value: 7 })));
