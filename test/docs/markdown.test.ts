@@ -45,11 +45,11 @@ function headingIds(markdown: string): string[] {
 }
 
 /** Keys of an evaluation of a language model, which the configuration of a workflow does not have. */
-const EVALUATION = /^(counterfactual|outcome|judge|targets):/m;
+const EVALUATION = /^(provider|counterfactual|outcome|judge|targets):/m;
 
 /** A configuration with prompts, which a page leaves out if it shows a part of one. */
 const withPrompts = (code: string): string =>
-  /^counterfactual:/m.test(code)
+  /^(counterfactual|prompt_templates):/m.test(code)
     ? code
     : `counterfactual: { dimensions: { gender: [woman, man] } }\nprompt_templates: { rating: 'Rate a {gender}.' }\n${code}`;
 
