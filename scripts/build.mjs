@@ -116,6 +116,20 @@ writeLicences([
 
 chmodSync(path.join(root, 'dist/cli/main.js'), 0o755);
 removePrivateTypes();
+indentByTabs();
+
+/** Indents declarations by tabs, because the four spaces of tsc are a third of the size of large types. */
+function indentByTabs() {
+  const dist = path.join(root, 'dist');
+  for (const name of readdirSync(dist, { recursive: true }).filter((file) => file.endsWith('.d.ts'))) {
+    const file = path.join(dist, name);
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(
+      file,
+      text.replaceAll(/^(?: {4})+/gm, (spaces) => '\t'.repeat(spaces.length / 4)),
+    );
+  }
+}
 
 /**
  * Bundles the command line, because hundreds of small files take longer to load than a command takes to run. All files
