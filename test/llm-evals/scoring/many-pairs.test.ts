@@ -15,9 +15,9 @@ function answersOf(seed: number, shiftOf: (group: number) => number): DimensionA
   const random = createRandom(seed);
   const items = Array.from({ length: ITEMS }, (_, index) => {
     const mean = random.next();
-    const byGroup = new Map(
-      GROUPS.map((group, at) => [group, [{ text: String(mean + random.next() + shiftOf(at)) } as Answered]]),
-    );
+    const answerOf = (at: number): Answered =>
+      ({ text: String(mean + random.next() + shiftOf(at)), details: {} }) as unknown as Answered;
+    const byGroup = new Map(GROUPS.map((group, at) => [group, [answerOf(at)]]));
     return { item: `item ${String(index)}`, template: 't', unit: `item ${String(index)}`, byGroup };
   });
   return { dimension: 'gender*origin', groups: GROUPS, items, exclusions: {} };
