@@ -2,6 +2,9 @@
 // each change of the public types. Run from the root of the project, after `npm run build`:
 //   node --import tsx scripts/api-report.ts
 // With --check, it changes nothing and exits with 1 if a file is out of date.
+//
+// `npm run api:report` compiles everything first: after an incremental build, tsc lists the members of inferred types in
+// another order.
 
 import { createHash } from 'node:crypto';
 
