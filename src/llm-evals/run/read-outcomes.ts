@@ -47,8 +47,8 @@ export async function readOutcomes(
   });
 }
 
-function entryOf(name: string, reading: OutcomeReading | undefined): (readonly [string, OutcomeReading])[] {
-  return reading === undefined ? [] : [[name, reading]];
+function entryOf<Value>(name: string, value: Value | undefined): (readonly [string, Value])[] {
+  return value === undefined ? [] : [[name, value]];
 }
 
 function declaredReadings({ outcome }: LLMEvalConfig, template: string, text: string): Record<string, OutcomeReading> {
@@ -122,10 +122,14 @@ export async function judgeAnswers(
   const plan = planJudge(config, judge, own);
   const client = ownClient(judge, config, options);
   const cache = client === undefined && isApiProvider(judge.provider) ? cacheOfJudge(run, config) : null;
-  const { records, missing } = await run.findKnown(plan.requests, cache, modelId(judge));
-  const grades = new Map(records);
+  // The judge may have graded the same texts for another target.
+  const grades = new Map(plan.requests.flatMap(({ key }) => entryOf(key, keeper.records.get(key))));
+  const others = plan.requests.filter(({ key }) => !grades.has(key));
+  const { records, missing } = await run.findKnown(others, cache, modelId(judge));
+  for (const [key, record] of records) grades.set(key, record);
   await keeper.keepKnown(records.values());
-  if (missing.length === 0) return { result: plan.read(grades), summary: null, cached: records.size };
+  const cached = grades.size;
+  if (missing.length === 0) return { result: plan.read(grades), summary: null, cached };
   if (isReplay) throw missingGrades(missing.length);
   if (client === undefined) assertLive(judge, config, options);
   const price = priceOf({ ...judge, prices: config.prices });
@@ -143,7 +147,7 @@ export async function judgeAnswers(
       await keeper.keep(record, cache);
     },
   });
-  return { result: plan.read(grades), summary, cached: records.size };
+  return { result: plan.read(grades), summary, cached };
 }
 
 function cacheOfJudge({ cache }: PreparedRun, { cacheDir }: LLMEvalConfig): ResponseCache {

@@ -227,7 +227,7 @@ interface Concluding {
  */
 class TargetReader {
   readonly #options: RunLlmTargetsOptions;
-  readonly #log: TranscriptLog | null;
+  readonly #grades: AnswerKeeper;
   readonly #settings: ScoreSettings;
   #spent: RunSummary;
 
@@ -239,14 +239,14 @@ class TargetReader {
   ) {
     this.#spent = summary;
     this.#options = options;
-    this.#log = log;
+    // One keeper for all targets, so that equal texts are graded once.
+    this.#grades = new AnswerKeeper(log, null, new Map());
     this.#settings = settings;
   }
 
   async conclude(run: PreparedRun, summary: RunSummary, answers: readonly Transcript[]): Promise<LlmEvalResult> {
     const settings = this.#settings;
-    const keeper = new AnswerKeeper(this.#log, run.cache, run.known.records);
-    const judged = await judgeAnswers(run, answers, keeper, this.#options, this.#spent, settings.seed);
+    const judged = await judgeAnswers(run, answers, this.#grades, this.#options, this.#spent, settings.seed);
     const grading = judged?.summary;
     if (grading !== null && grading !== undefined) this.#spent = addSpending(this.#spent, grading);
     const transcripts = await readOutcomes(run, answers, judged?.result ?? null);

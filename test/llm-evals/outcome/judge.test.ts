@@ -8,6 +8,7 @@ import { createNeutralizer } from '../../../src/llm-evals/outcome/neutral-wordin
 import { estimateDryRun } from '../../../src/llm-evals/run/dry-run.ts';
 import type { LlmEvalResult } from '../../../src/llm-evals/run/llm-eval-result.ts';
 import { runLlmEval } from '../../../src/llm-evals/run/run-llm-eval.ts';
+import { runLlmTargets } from '../../../src/llm-evals/run/run-llm-targets.ts';
 import type { LLMEvalConfig } from '../../../src/schemas/llm-eval/llm-eval-document.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { rejectionOf } from '../cache/rejection-of.ts';
@@ -209,6 +210,26 @@ describe('the judge', () => {
     await runLlmEval(planted({}), { client: assistant, transcriptsOut: answers });
     const error = await rejectionOf(runLlmEval(config, { replayPath: answers }));
     expect(error.message).to.include('grades of the judge are missing, and no request was sent');
+  });
+
+  it('grades equal texts of two targets once', async () => {
+    const config = planted({
+      outcome: RUBRIC,
+      judge: { provider: 'local', model: 'judge', controls: 0 },
+      targets: [
+        { name: 'a', model: 'a' },
+        { name: 'b', model: 'b' },
+      ],
+    });
+    const { client, prompts } = biasedJudge();
+    const other = new LLMEvalAdapter((prompt: string) => assistant.complete(prompt).then(({ text }) => text), {
+      id: 'b',
+    });
+    const { targets } = await runLlmTargets(config, { clients: { a: assistant, b: other }, judgeClient: client });
+    expect(new Set(prompts).size).to.equal(prompts.length);
+    expect(targets['b']?.judge?.actual).to.include({ requests: 0, cached: prompts.length });
+    expect(targets['b']?.metrics['score_mean']?.value).to.equal(targets['a']?.metrics['score_mean']?.value);
+    expect(targets['b']?.judge?.graded).to.equal(200);
   });
 
   it('shares the limits of the run', async () => {
