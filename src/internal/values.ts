@@ -77,6 +77,11 @@ export function groupBy<Value, Key>(values: Iterable<Value>, keyOf: (value: Valu
   return groups;
 }
 
+/** Counts values by a key, in the order in which the keys first occur. */
+export function countBy<Value>(values: Iterable<Value>, keyOf: (value: Value) => string): Record<string, number> {
+  return Object.fromEntries(Array.from(groupBy(values, keyOf), ([key, those]) => [key, those.length]));
+}
+
 /** Returns a function that computes its result once for each object, which must not change. */
 export function oncePerObject<Key extends object, Result>(compute: (key: Key) => Result): (key: Key) => Result {
   const known = new WeakMap<Key, { readonly result: Result }>();

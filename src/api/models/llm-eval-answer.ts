@@ -173,6 +173,13 @@ const collected = z
 
 const stopped = z.enum(['requests', 'tokens', 'cost', 'minutes', 'cancelled']).nullable();
 
+/** The fields about the gate. */
+const GATE_FIELDS = {
+  passed: z.boolean().nullable(),
+  threshold: z.union([z.number(), z.record(z.string(), z.number())]).nullable(),
+  verdicts: z.record(z.string(), verdict),
+} as const;
+
 /** The fields about how the answers were read. */
 const READ_FIELDS = {
   judge: judge.nullable().describe('The biases, the agreement and the spending of the judge; null without a judge.'),
@@ -183,9 +190,7 @@ const READ_FIELDS = {
 /** The answer of `POST /llm-eval` if answers were scored. */
 export const llmEvaluationSchema = model('LlmEvaluation', 'How the answers differ, compared with sampling noise.', {
   ...RUN_FIELDS,
-  passed: z.boolean().nullable(),
-  threshold: z.union([z.number(), z.record(z.string(), z.number())]).nullable(),
-  verdicts: z.record(z.string(), verdict),
+  ...GATE_FIELDS,
   metrics: z.record(z.string(), llmMetricResultSchema).describe('Metrics by name, such as `sentiment_gap.gender`.'),
   dry_run: dryRunSchema,
   planned,
@@ -199,9 +204,7 @@ export const llmEvaluationSchema = model('LlmEvaluation', 'How the answers diffe
 /** The answer of `POST /llm-eval` if several targets were compared. */
 export const llmComparisonSchema = model('LlmComparison', 'How several models or prompts differ.', {
   ...RUN_FIELDS,
-  passed: z.boolean().nullable(),
-  threshold: z.union([z.number(), z.record(z.string(), z.number())]).nullable(),
-  verdicts: z.record(z.string(), verdict),
+  ...GATE_FIELDS,
   targets: z
     .record(
       z.string(),

@@ -196,6 +196,11 @@ function buildSpec({ json_path: jsonPath, number, ...rest }: OutcomeEntry): Outc
   });
 }
 
+/** Returns whether an outcome is graded by a rubric. */
+export function hasRubric({ outcome = {} }: Partial<LLMEvalDocument>): boolean {
+  return OUTCOME_NAMES.some((name) => [outcome[name] ?? []].flat().some((entry) => entry.judge !== undefined));
+}
+
 /** The parameters of the judge's requests that the configuration does not set. A grade is short. */
 const JUDGE_PARAMS = { max_tokens: 100, temperature: 0 };
 
@@ -203,11 +208,8 @@ const JUDGE_PARAMS = { max_tokens: 100, temperature: 0 };
  * Builds the judge. Without a key `judge`, the model of the run judges its own answers if an outcome has a rubric.
  */
 function buildJudge(document: LLMEvalDocument): JudgeConfig | null {
-  const { judge, outcome = {} } = document;
-  const isNeeded = OUTCOME_NAMES.some((name) =>
-    [outcome[name] ?? []].flat().some((entry) => entry.judge !== undefined),
-  );
-  if (judge?.pairwise === undefined && !isNeeded) return null;
+  const { judge } = document;
+  if (judge?.pairwise === undefined && !hasRubric(document)) return null;
   const provider = judge?.provider ?? document.provider;
   const isSame = judge?.provider === undefined || judge.provider === document.provider;
   return {
@@ -224,6 +226,7 @@ function buildJudge(document: LLMEvalDocument): JudgeConfig | null {
 
 /** The fields that contain rows of answers or prompts. */
 export const ROW_FIELDS = ['answers', 'answers_path', 'prompts_path'] as const;
+
 /** The section `counterfactual` of a configuration, as written in a file. */
 export type CounterfactualSection = NonNullable<LLMEvalDocument['counterfactual']>;
 

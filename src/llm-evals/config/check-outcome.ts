@@ -4,7 +4,7 @@ import { suggestNames } from '../../internal/arguments.ts';
 import { parseJsonPath } from '../../internal/json-path.ts';
 import { compileRegex } from '../outcome/read-outcome.ts';
 import { templateName } from '../plan/counterfactual/template-layout.ts';
-import { defaultModel, templatesIn } from './build-llm-eval-config.ts';
+import { defaultModel, hasRubric, templatesIn } from './build-llm-eval-config.ts';
 
 type Fields = Partial<LLMEvalDocument>;
 type Entry = Exclude<NonNullable<NonNullable<Fields['outcome']>[OutcomeName]>, readonly unknown[]>;
@@ -150,10 +150,6 @@ function checkOrder(entries: readonly Entry[], index: number, path: KeyPath): Pa
   return isUnused
     ? [problemAt(path, 'is never used, because an entry before it applies to all templates', 'Move it to the front.')]
     : [];
-}
-
-function hasRubric({ outcome = {} }: Fields): boolean {
-  return OUTCOME_NAMES.some((name) => [outcome[name] ?? []].flat().some((entry) => entry.judge !== undefined));
 }
 
 /**

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-
+import { checksumOf } from '../../io/checksum.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { requireInteger } from '../../stats/parameters.ts';
 import { quantileSorted } from '../../stats/quantile.ts';
@@ -236,7 +235,7 @@ export function buildEstimate(input: EstimateInput): DryRunEstimate {
     estimatedCostUsd: costUsd,
     breakdown: Object.freeze(breakdown),
     price: input.price,
-    planDigest: digestOf([...keysToSend].sort().join('\n')),
+    planDigest: checksumOf([...keysToSend].sort().join('\n')),
     limits: limitSentences(input.limits ?? {}, { requests: requestCount, tokens, costUsd }),
     undefinedMetrics: Object.freeze([...(input.undefinedMetrics ?? [])]),
     model: input.model,
@@ -304,13 +303,13 @@ function knownOf(part: PlannedPart, input: EstimateInput): readonly number[] {
   return own.length >= ENOUGH_ANSWERS ? own : (input.knownOutputTokens ?? []);
 }
 
-function costRange(price: ListedPrice | null, input: EstimateRange, output: EstimateRange): EstimateRange | null {
+/** Computes the range of the cost from the ranges of tokens; null if the price is unknown. */
+export function costRange(
+  price: ListedPrice | null,
+  input: EstimateRange,
+  output: EstimateRange,
+): EstimateRange | null {
   const cost = (end: keyof EstimateRange): number | null => costOf(price, input[end], output[end]);
   const [low, expected, ceiling] = [cost('low'), cost('expected'), cost('ceiling')];
   return low === null || expected === null || ceiling === null ? null : Object.freeze({ low, expected, ceiling });
-}
-
-/** Returns the SHA-256 of a text, in hexadecimal digits. */
-export function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -2,11 +2,12 @@ import type { JudgeConfig, LLMEvalConfig } from '../../schemas/llm-eval/llm-eval
 import { answerRecord } from '../client/transcript.ts';
 import { OUTCOME_EVALUATOR } from '../evaluators/outcome-evaluator.ts';
 import { countJudgeRequests } from '../outcome/judge.ts';
+import { costRange } from './build-estimate.ts';
 import { turnCount } from '../plan/conversation.ts';
 import { type KeyedPrompt, maxTokenCount, modelId, requestParams } from '../plan/planned-prompt.ts';
-import type { EstimateRange, JudgeEstimate } from './dry-run-estimate.ts';
+import type { JudgeEstimate } from './dry-run-estimate.ts';
 import { estimateTokens } from './estimate-tokens.ts';
-import { costOf, priceOf } from './model-prices.ts';
+import { priceOf } from './model-prices.ts';
 
 /** The number of tokens of the judge's instructions, and the expected tokens of an answer and of a grade. */
 const INSTRUCTION_TOKENS = 110;
@@ -48,14 +49,4 @@ export function estimateJudge(
     estimatedOutputTokens: outputs,
     estimatedCostUsd: costRange(priceOf({ ...judge, prices: config.prices }), inputs, outputs),
   });
-}
-
-function costRange(
-  price: ReturnType<typeof priceOf>,
-  input: EstimateRange,
-  output: EstimateRange,
-): EstimateRange | null {
-  const cost = (end: keyof EstimateRange): number | null => costOf(price, input[end], output[end]);
-  const [low, expected, ceiling] = [cost('low'), cost('expected'), cost('ceiling')];
-  return low === null || expected === null || ceiling === null ? null : { low, expected, ceiling };
 }

@@ -1,7 +1,7 @@
 import { assertKnownOptions } from '../../internal/arguments.ts';
-import { meanOf, sumOf } from '../../internal/values.ts';
+import { countBy, meanOf, sumOf } from '../../internal/values.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
-import type { OutcomeKind, OutcomeReading, Transcript } from '../client/transcript.ts';
+import type { OutcomeKind, Transcript } from '../client/transcript.ts';
 import { preferenceName } from '../outcome/read-outcome.ts';
 import { planCounterfactual } from '../plan/counterfactual/plan-counterfactual.ts';
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
@@ -17,7 +17,7 @@ import {
 import { labelDistance } from '../scoring/distribution-gap.ts';
 import { largestPair } from '../scoring/largest-pair.ts';
 import { type LLMEvaluator, SCORE_OPTION_NAMES, type ScoreOptions } from '../scoring/llm-evaluator.ts';
-import { llmMetric, type LlmMetricResult } from '../scoring/llm-metric-result.ts';
+import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { overallMean, overallRate } from '../scoring/overall-rate.ts';
 import { gapOfUnits, pairedGap } from '../scoring/paired-gap.ts';
 import { scoreSettings, type ScoreSettings, tooFew } from '../scoring/score-settings.ts';
@@ -96,17 +96,13 @@ function gapName(name: string, kind: OutcomeKind): string {
   return `${name}_${kind === 'choice' ? 'distance' : 'gap'}`;
 }
 
-function readingOf({ readings }: Transcript, name: string): OutcomeReading | undefined {
-  return readings?.[name];
-}
-
-function valueOf(answer: Transcript, name: string): number | string | null {
-  const reading = readingOf(answer, name);
+function valueOf({ readings }: Transcript, name: string): number | string | null {
+  const reading = readings?.[name];
   return reading !== undefined && 'value' in reading ? reading.value : null;
 }
 
-function reasonOf(answer: Transcript, name: string): string {
-  const reading = readingOf(answer, name);
+function reasonOf({ readings }: Transcript, name: string): string {
+  const reading = readings?.[name];
   return reading !== undefined && 'unread' in reading ? reading.unread : 'not read';
 }
 
@@ -150,21 +146,14 @@ function overall(
   settings: ScoreSettings,
 ): LlmMetricResult[] {
   if (kind === 'choice') return [];
-  const read = transcripts.filter((each) => isAnswered(each) && valueOf(each, name) !== null);
-  const unread = distinctAnswers(transcripts.filter((each) => isAnswered(each) && valueOf(each, name) === null));
-  const exclusions = countUnanswered(transcripts);
-  for (const answer of unread) {
-    const reason = reasonOf(answer, name);
-    exclusions[reason] = (exclusions[reason] ?? 0) + 1;
-  }
-  const counted = { exclusions, nDropped: sumOf(Object.values(exclusions)) };
-  if (kind === 'decision') {
-    const rate = { metric: `${name}_rate`, of: (answer: Answered) => numberOf(answer, name) ?? 0 };
-    const result = overallRate(OUTCOME_EVALUATOR, read, rate, settings);
-    return [llmMetric(Object.assign({}, result, counted))];
-  }
-  const mean = { metric: `${name}_mean`, of: (answer: Answered) => numberOf(answer, name) ?? 0 };
-  return [overallMean(OUTCOME_EVALUATOR, read, mean, exclusions, settings)];
+  const answered = transcripts.filter(isAnswered);
+  const read = answered.filter((each) => valueOf(each, name) !== null);
+  const unread = distinctAnswers(answered.filter((each) => valueOf(each, name) === null));
+  const exclusions = { ...countUnanswered(transcripts), ...countBy(unread, (each) => reasonOf(each, name)) };
+  const value = { of: (answer: Answered) => numberOf(answer, name) ?? 0, exclusions };
+  return kind === 'decision'
+    ? [overallRate(OUTCOME_EVALUATOR, read, { metric: `${name}_rate`, ...value }, settings)]
+    : [overallMean(OUTCOME_EVALUATOR, read, { metric: `${name}_mean`, ...value }, settings)];
 }
 
 /** Computes the mean preference of the judge for the answers of the first value of each pair. */

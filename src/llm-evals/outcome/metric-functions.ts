@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 
 import { ConfigValidationError, FairnessToolkitError, MetricComputationError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/arguments.ts';
-import { groupBy, isMapping } from '../../internal/values.ts';
+import { groupBy, isMapping, messageOf } from '../../internal/values.ts';
 import { OUTCOME_NAMES } from '../../schemas/llm-eval/llm-eval-document.ts';
 import type { OutcomeKind, OutcomeReading, Transcript } from '../client/transcript.ts';
 import type { LLMEvaluator } from '../scoring/llm-evaluator.ts';
@@ -89,7 +89,7 @@ async function importModule(file: string): Promise<Readonly<Record<string, unkno
   try {
     return (await import(pathToFileURL(path.resolve(file)).href)) as Readonly<Record<string, unknown>>;
   } catch (cause) {
-    throw new ConfigValidationError(`The module '${file}' cannot be loaded: ${messageOf(cause)}.`, {
+    throw new ConfigValidationError(`The module '${file}' cannot be loaded: ${reasonOf(cause)}.`, {
       context: { parameter: 'metrics', path: file },
       suggestion: 'The path is relative to the current folder. Check that node can import the module.',
       cause,
@@ -97,8 +97,9 @@ async function importModule(file: string): Promise<Readonly<Record<string, unkno
   }
 }
 
-function messageOf(cause: unknown): string {
-  return (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/u, '');
+/** Returns the message of an error without its full stop, for the middle of a sentence. */
+function reasonOf(cause: unknown): string {
+  return messageOf(cause).replace(/\.$/u, '');
 }
 
 /** The maximum number of calls of a function that are in progress at the same time. */
@@ -136,7 +137,7 @@ async function valueOf(name: string, metric: MetricFunction, text: string, promp
   } catch (cause) {
     if (FairnessToolkitError.isInstance(cause)) throw cause;
     const shown = prompt.length > 80 ? `${prompt.slice(0, 80)}…` : prompt;
-    throw new MetricComputationError(`The metric '${name}' failed for the answer to "${shown}": ${messageOf(cause)}.`, {
+    throw new MetricComputationError(`The metric '${name}' failed for the answer to "${shown}": ${reasonOf(cause)}.`, {
       context: { metric: name, prompt: shown },
       suggestion: 'Correct the function. Return null for an answer without a value.',
       cause,

@@ -1,6 +1,7 @@
 import { assertKnownOptions } from '../../internal/arguments.ts';
+import { checksumOf } from '../../io/checksum.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
-import { digestOf, limitSentences, sumRanges } from '../dry-run/build-estimate.ts';
+import { limitSentences, sumRanges } from '../dry-run/build-estimate.ts';
 import type { DryRunEstimate } from '../dry-run/dry-run-estimate.ts';
 import { targetsDryRunDocument, type TargetsEstimate } from '../dry-run/targets-estimate.ts';
 import { documentToMarkdown } from '../../document/document-to-markdown.ts';
@@ -50,7 +51,7 @@ export async function estimateTargets(
         costUsd: total.estimatedCostUsd,
       },
     ),
-    planDigest: digestOf([...keysToSend(targets)].sort().join('\n')),
+    planDigest: checksumOf([...keysToSend(targets)].sort().join('\n')),
     targets: Object.freeze(Object.fromEntries(targets.map(({ name, run }) => [name, run.estimate]))),
   };
   return Object.freeze({ ...fields, toMarkdown: () => documentToMarkdown(targetsDryRunDocument(fields)) });

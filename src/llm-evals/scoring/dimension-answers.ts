@@ -1,4 +1,4 @@
-import { groupBy, meanOf } from '../../internal/values.ts';
+import { countBy, groupBy, meanOf } from '../../internal/values.ts';
 import type { Transcript } from '../client/transcript.ts';
 
 /** A transcript that contains an answer. */
@@ -56,13 +56,8 @@ export function distinctAnswers(transcripts: readonly Transcript[]): Transcript[
 
 /** Counts prompts without an answer, by reason. */
 export function countUnanswered(transcripts: readonly Transcript[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const transcript of distinctAnswers(transcripts)) {
-    if (isAnswered(transcript)) continue;
-    const reason = transcript.error?.kind ?? 'no answer';
-    counts[reason] = (counts[reason] ?? 0) + 1;
-  }
-  return counts;
+  const unanswered = distinctAnswers(transcripts).filter((transcript) => !isAnswered(transcript));
+  return countBy(unanswered, ({ error }) => error?.kind ?? 'no answer');
 }
 
 function gather(dimension: string, transcripts: readonly Transcript[]): DimensionAnswers {

@@ -1,5 +1,5 @@
 import { createRandom } from '../../internal/random.ts';
-import { groupBy } from '../../internal/values.ts';
+import { countBy, groupBy } from '../../internal/values.ts';
 import { distanceInterval, exchangeTest } from './answer-distance.ts';
 import type { GroupRates } from '../../metrics/index.ts';
 import type { Answered, DimensionAnswers } from './dimension-answers.ts';
@@ -81,8 +81,6 @@ export function labelDistance(
 ): LlmMetricResult {
   const all = answers.items.flatMap(({ byGroup }) => [...byGroup.values()].flat());
   const unread = all.filter((answer) => label.of(answer) === null);
-  const counts: Record<string, number> = {};
-  for (const answer of unread) counts[label.reasonOf(answer)] = (counts[label.reasonOf(answer)] ?? 0) + 1;
   const read = groupBy(
     all.filter((answer) => label.of(answer) !== null),
     ({ group }) => group ?? '',
@@ -100,7 +98,7 @@ export function labelDistance(
       answers.groups.map((group) => [group, sharesOf((read.get(group) ?? []).flatMap((each) => label.of(each) ?? []))]),
     ),
     nPerGroup: Object.fromEntries(answers.groups.map((group) => [group, read.get(group)?.length ?? 0])),
-    exclusions: { ...answers.exclusions, ...counts },
+    exclusions: { ...answers.exclusions, ...countBy(unread, (answer) => label.reasonOf(answer)) },
     settings,
   });
 }
@@ -109,11 +107,9 @@ export function labelDistance(
 const MAX_LABELS = 20;
 
 function sharesOf(labels: readonly string[]): GroupRates {
-  const counts = Array.from(
-    groupBy(labels, (each) => each),
-    ([each, those]) => [each, those.length] as const,
-  );
-  const listed = counts.sort(([, a], [, b]) => b - a).slice(0, MAX_LABELS);
+  const listed = Object.entries(countBy(labels, (each) => each))
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, MAX_LABELS);
   return Object.fromEntries(listed.map(([each, count]) => [`share_of_${each}`, count / labels.length]));
 }
 

@@ -17,6 +17,11 @@ interface OverallRate {
    * @defaultValue the mean
    */
   readonly combine?: (values: readonly number[]) => number;
+  /**
+   * The number of answers without a value, by reason.
+   * @defaultValue the prompts without an answer
+   */
+  readonly exclusions?: Readonly<Record<string, number>>;
 }
 
 /**
@@ -32,10 +37,9 @@ interface OverallRate {
 export function overallRate(
   evaluator: string,
   transcripts: readonly Transcript[],
-  { metric, of, combine = meanOf }: OverallRate,
+  { metric, of, combine = meanOf, exclusions = countUnanswered(transcripts) }: OverallRate,
   settings: ScoreSettings,
 ): LlmMetricResult {
-  const exclusions = countUnanswered(transcripts);
   const { prompts, isClustered } = promptValues(transcripts, of, combine);
   const n = isClustered ? new Set(prompts.map(({ unit }) => unit)).size : prompts.length;
   const total = sumOf(prompts.map(({ value }) => value));
@@ -103,13 +107,11 @@ function promptValues(
  * Computes a mean over all answers: the mean over prompts of each prompt's mean. The interval is Student's t interval,
  * and each prompt counts as one observation. If the answers have clusters, its standard error is the linearised one over
  * clusters, and `n` is their number.
- * @param exclusions the number of answers without a value, by reason
  */
 export function overallMean(
   evaluator: string,
   transcripts: readonly Transcript[],
-  { metric, of }: Pick<OverallRate, 'metric' | 'of'>,
-  exclusions: Readonly<Record<string, number>>,
+  { metric, of, exclusions = countUnanswered(transcripts) }: Omit<OverallRate, 'combine'>,
   settings: ScoreSettings,
 ): LlmMetricResult {
   const { prompts, isClustered } = promptValues(transcripts, of, meanOf);
