@@ -96,9 +96,10 @@ describeWithRedis('a stream in Redis', (redisServer) => {
     expect(first.alerts).to.deep.equal([]);
     await add(key, events.slice(3000, 8000));
     const second = await follow(key, { engine: { sinks: [sink] } });
-    expect(second.alerts.map(({ id, groups }) => [id, groups])).to.deep.equal([
-      ['sex:demographic_parity_difference:1', ['m', 'f']],
-    ]);
+    // How many checks there are depends on time. A check that finds the open alarm more severe reports it again.
+    const [alert, ...repeated] = second.alerts.map(({ id, groups }) => [id, groups]);
+    expect(alert).to.deep.equal(['sex:demographic_parity_difference:1', ['m', 'f']]);
+    for (const later of repeated) expect(later).to.deep.equal(alert);
     await add(key, events.slice(8000));
     const third = await follow(key, { engine: { sinks: [sink] } });
     expect(third.counts.events).to.equal(1000);
