@@ -19,14 +19,14 @@ const OTHER_DECODERS = [
 ].map((selector) => ({ selector, message: DECODE }));
 
 export default tseslint.config(
-  { ignores: ['dist/', 'out/', 'site/', 'coverage/', 'node_modules/'] },
+  { ignores: ['dist/', 'out/', 'site/', 'docs-site/', 'coverage/', 'node_modules/'] },
   eslint.configs.recommended,
   {
     files: ['**/*.{ts,tsx}'],
     extends: [...tseslint.configs.strictTypeChecked, jsdoc.configs['flat/recommended-tsdoc-error']],
     languageOptions: {
       parserOptions: {
-        project: ['./tsconfig.json', './test/tsconfig.json', './web/tsconfig.json'],
+        project: ['./tsconfig.json', './test/tsconfig.json', './web/tsconfig.json', './docs/.vitepress/tsconfig.json'],
         tsconfigRootDir: import.meta.dirname,
       },
     },
