@@ -78,7 +78,7 @@ async function takeScreenshots(): Promise<void> {
 async function save(page: Page, name: string): Promise<void> {
   await page.setViewport({ width: 1000, height: 760 });
   await new Promise((resolve) => setTimeout(resolve, 500));
-  await page.screenshot({ path: path.join(images, `${name}.webp`) as `${string}.webp`, type: 'webp', quality: 55 });
+  await page.screenshot({ path: path.join(images, `${name}.webp`), type: 'webp', quality: 55 });
 }
 
 try {

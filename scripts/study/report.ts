@@ -41,7 +41,7 @@ export function markdown(results: readonly CellResult[], made: Provenance): stri
   return [
     '# Coverage of the default interval',
     `<!-- Made by \`${made.command}\`; edit scripts/study/report.ts instead. -->`,
-    `\`${made.command}\` generated this page with evenhand ${made.version}, seed ${made.seed}. The figures for every simulated setting (cell) are in the repository, in `docs/coverage.csv`. The same seed gives the same figures on every machine and with any number of workers.`,
+    `\`${made.command}\` generated this page with evenhand ${made.version}, seed ${made.seed}. The figures for every simulated setting (cell) are in the repository, in \`docs/coverage.csv\`. The same seed gives the same figures on every machine and with any number of workers.`,
     design(made),
     '## Verdicts',
     verdicts(results).map(verdictLine).join('\n'),
