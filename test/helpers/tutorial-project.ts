@@ -31,7 +31,10 @@ export function tutorialProject(folder: string): TutorialProject {
     writeFileSync(path.join(bin, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
   };
   const node = `exec '${process.execPath}'`;
-  script('node', `case "$*" in *.mts) ${node} --import '${path.join(projectRoot, 'node_modules/tsx/dist/loader.mjs')}' "$@" ;; *) ${node} "$@" ;; esac`);
+  script(
+    'node',
+    `case "$*" in *.mts) ${node} --import '${path.join(projectRoot, 'node_modules/tsx/dist/loader.mjs')}' "$@" ;; *) ${node} "$@" ;; esac`,
+  );
   script('python3', `cp '${path.join(projectRoot, 'examples/scikit-learn/predictions.csv')}' "$3"`);
   writeFileSync(path.join(folder, 'package.json'), '{ "private": true }\n');
 
