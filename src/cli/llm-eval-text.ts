@@ -125,7 +125,7 @@ function openingLine({ config, actual, collected }: LlmEvalResult): string {
   if (collected !== undefined && collected !== null) {
     return `${collected.source}: ${counted(collected.answered, 'collected answer')}.`;
   }
-  const known = actual.cached === 0 ? '' : `, ${formatCount(actual.cached)} from the cache`;
+  const known = actual.cached === 0 ? '' : `, ${formatCount(actual.cached)} already known`;
   return `${config.model} (${config.provider}): ${formatCount(actual.answered)} answered${known}.`;
 }
 

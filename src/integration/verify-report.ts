@@ -278,20 +278,24 @@ export function statisticsDifferences(
   computed: StatisticsJson,
   tolerance: number,
 ): ReportDifference[] {
-  return differencesOf(reported, computed, tolerance).map(({ where, ...values }) => {
+  return differencesOf(reported, computed, tolerance).flatMap(({ where, ...values }) => {
     const path = where.split('.');
     const [kind = '', , attribute = '', ...rest] = path;
     const stats = valueAt(reported, [kind, 'attributes', attribute, 'stats']);
     const labels = isMapping(stats) ? (stats['labels'] as readonly string[]) : [];
     const index = Number(rest.at(-1));
     const table = rest.at(-2) ?? '';
-    if (rest.length !== 3 || rest[0] !== 'stats' || !CELL_TABLES.has(table) || !Number.isInteger(index)) return { where: `manifest.statistics.${where}`, ...values }; // prettier-ignore
+    if (rest.length !== 3 || rest[0] !== 'stats' || !CELL_TABLES.has(table) || !Number.isInteger(index)) return [{ where: `manifest.statistics.${where}`, ...values }]; // prettier-ignore
+    // Without weights of rows, the sums of weights are the counts, and a difference is named once.
+    const countIn = (statistics: StatisticsJson): unknown => valueAt(statistics, [kind, 'attributes', attribute, 'stats', 'counts', index]); // prettier-ignore
+    const repeatsCount = values.reported === countIn(reported) && values.computed === countIn(computed);
+    if (table !== 'counts' && repeatsCount) return [];
     const isDecisions = valueAt(reported, [kind, 'kind']) === 'classification';
     const group = labels[isDecisions ? Math.floor(index / CELLS_PER_GROUP) : index] ?? '';
     const cell = index % CELLS_PER_GROUP;
     const truth = ['true label 0, ', 'true label 1, ', ''][Math.floor(cell / 2)] ?? '';
     const words = isDecisions ? `, ${truth}decision ${String(cell % 2)}` : '';
-    return { where: `${table} of group '${group}'${words}`, ...values };
+    return [{ where: `${table} of group '${group}'${words}`, ...values }];
   });
 }
 

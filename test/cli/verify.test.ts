@@ -204,6 +204,16 @@ describe('evenhand verify', () => {
       });
     }
 
+    it('names each count that differs once', async () => {
+      const file = await report();
+      const lines = rows();
+      lines[1] = (lines[1] as string).replace(/,([01]),/, (_, p: string) => `,${String(1 - Number(p))},`);
+      const failed = failures(await verify(file, '--csv', write('other.csv', lines)));
+      const named = failed['data']?.map((place) => place.replace(/\d/g, ''));
+      const places = ['m', 'm', 'south', 'south'].map((group) => `counts of group '${group}', true label , decision `);
+      expect(named).to.deep.equal(places);
+    });
+
     it('the order of rows and the format of the file change nothing', async () => {
       const file = await report('report.json', rows(), ['--sample-weight', 'y']);
       const shuffled = write('shuffled.csv', rows().reverse());

@@ -230,7 +230,7 @@ describe('the examples', function () {
       const { stdout } = await runReadme('llm-replay');
       expect(stdout)
         .to.match(/^PASS at threshold 0\.1/)
-        .and.include('0 answered, 48 from the cache');
+        .and.include('0 answered, 48 already known');
     });
 
     it('never passes if an answer is missing', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect } from 'chai';
@@ -9,7 +9,8 @@ import { parseConfigText } from '../../src/pipeline/index.ts';
 import { gatesSchema } from '../../src/schemas/gates.ts';
 import { codeBlocks, expectedOutput, isShown, runTypeScript, shownCommands } from '../helpers/code-blocks.ts';
 import { filesIn, projectRoot } from '../helpers/project-files.ts';
-import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+import { type CliRun, runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+import { type TutorialProject, tutorialProject } from '../helpers/tutorial-project.ts';
 
 const pages = ['README.md', ...filesIn('docs', '.md')];
 
@@ -61,10 +62,40 @@ for (const page of pages) {
   describe(`code in ${page}${page === 'README.md' ? '' : ' @slow'}`, () => {
     const folder = useTemporaryFolder();
     const blocks = codeBlocks(readFileSync(path.join(projectRoot, page), 'utf8'));
+    const isTutorial = page.startsWith('docs/tutorials/');
+    let project: TutorialProject | undefined;
 
-    for (const [index, { language, code }] of blocks.entries()) {
+    before(() => {
+      if (isTutorial) project = tutorialProject(folder());
+    });
+    after(() => project?.end());
+
+    /** Runs a command of a console block. Commands of tutorials run in bash, so that they can have pipes. */
+    async function runShown(command: string): Promise<CliRun> {
+      if (project !== undefined) return project.run(command);
+      const [program, evenhand, ...args] = splitWords(command);
+      expect([program, evenhand], command).to.deep.equal(['npx', 'evenhand']);
+      return runCli(args, { cwd: folder() });
+    }
+
+    for (const [index, { language, code, file }] of blocks.entries()) {
       const title = `block ${String(index + 1)} (${language}): ${code.trim().split('\n')[0] ?? ''}`;
-      if (language === 'ts') {
+      if (file !== undefined) {
+        it(`${title} is saved as ${file}`, () => {
+          expect(isTutorial, 'only tutorials save files').to.equal(true);
+          writeFileSync(path.join(folder(), file), code);
+        });
+      }
+      if (language === 'python') {
+        it(`${title} is the program of the example`, () => {
+          const program = readFileSync(path.join(projectRoot, 'examples/scikit-learn/train.py'), 'utf8');
+          expect(program).to.include(code);
+        });
+      } else if (file !== undefined && language !== 'yaml') {
+        it(`${title} is used by another block`, () => {
+          expect(blocks.some((block) => block.file !== file && block.code.includes(file))).to.equal(true);
+        });
+      } else if (language === 'ts') {
         it(`${title} prints what it says`, async () => {
           expect(await runTypeScript(code)).to.equal(expectedOutput(code));
         });
@@ -87,8 +118,11 @@ for (const page of pages) {
               if (!isShown(text, output)) expect(text.trim(), command).to.equal(output);
               continue;
             }
-            expect([program, args[0]], command).to.deep.equal(['npx', 'evenhand']);
-            const { code: exit, stdout, stderr } = await runCli(args.slice(1), { cwd: folder() });
+            if (project !== undefined && args[1] === 'serve') {
+              await project.start(command, output);
+              continue;
+            }
+            const { code: exit, stdout, stderr } = await runShown(command);
             expect(exit, `${command}\n${stderr}`).to.equal(shownCode);
             if (!isShown(stdout, output)) expect(stdout.trim(), command).to.equal(output);
           }

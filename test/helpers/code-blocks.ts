@@ -8,11 +8,14 @@ import { projectRoot } from './project-files.ts';
 export interface CodeBlock {
   readonly language: string;
   readonly code: string;
+  /** The file in which the reader saves the code, if the line before says "Save this as `NAME`:". */
+  readonly file?: string | undefined;
 }
 
 /** Returns the fenced code blocks of a Markdown text. */
 export function codeBlocks(markdown: string): CodeBlock[] {
-  return [...markdown.matchAll(/^```(\w+)\n(.*?)^```/gms)].map(([, language = '', code = '']) => ({ language, code }));
+  const blocks = /(?:^Save this as `([\w.-]+)`:\n\n)?^```(\w+)\n(.*?)^```/gms;
+  return [...markdown.matchAll(blocks)].map(([, file, language = '', code = '']) => ({ language, code, file }));
 }
 
 /** Returns the output that a block documents: its comment lines. Examples have no other comments. */

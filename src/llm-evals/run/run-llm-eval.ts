@@ -265,7 +265,14 @@ function runWarnings(run: PreparedRun, { failed, notSent, stopped, lastFailure }
   if (run.collected !== null) return notes;
   const all = plan.requests.length.toLocaleString('en-US');
   const before = [...known.records.values()].filter(({ error }) => error !== null).length;
+  const reused = run.isReplay ? 0 : [...known.records.values()].filter(({ cached }) => cached).length;
   return [
+    // The key of a cached answer names the program or the URL, but cannot see that the code behind it was changed.
+    ...(reused > 0 && (config.provider === 'command' || config.provider === 'http')
+      ? [
+          `${reused.toLocaleString('en-US')} of ${all} answers are from the cache in '${config.cacheDir}'. If your ${config.provider === 'http' ? 'endpoint' : 'program'} has changed since they were written, delete this folder and run again.`,
+        ]
+      : []),
     ...(config.provider === 'local' && !run.isReplay && run.client === null
       ? ['The provider local is a stub: its answers say nothing about a model.']
       : []),

@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { ConfigValidationError } from '../../../src/exceptions/index.ts';
 import type { FailureKind } from '../../../src/llm-evals/client/llm-client.ts';
 import { createProviderClient } from '../../../src/llm-evals/client/provider-client.ts';
+import { parseLlmEvalConfig, runLlmEval } from '../../../src/llm-evals/index.ts';
 import type { CommandInput } from '../../../src/schemas/llm-eval/llm-eval-document.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { errorOf, PLANTED, PLANTED_ENV, problemOf } from './llm-clients.ts';
@@ -180,6 +181,32 @@ describe('the provider command', function () {
     const problem = await work;
     expect(problem).to.include({ kind: 'cancelled', isRetryable: false });
     expect(problem.error.message).to.not.include(PLANTED);
+  });
+});
+
+describe('cached answers of a program', function () {
+  this.timeout(60_000);
+  const folder = useTemporaryFolder();
+
+  it('are reported, because the program may have changed since', async () => {
+    const program = path.join(folder(), 'product.mjs');
+    writeFileSync(program, 'console.log("old")');
+    const config = parseLlmEvalConfig({
+      provider: 'command',
+      command: [process.execPath, program],
+      cacheDir: path.join(folder(), 'cache'),
+      evaluators: ['refusal'],
+      promptTemplates: { one: 'A question?', two: 'Another question?' },
+    });
+    const first = await runLlmEval(config, { allowCode: true });
+    expect(first.warnings.join()).to.not.include('cache');
+
+    writeFileSync(program, 'console.log("new")');
+    const second = await runLlmEval(config, { allowCode: true });
+    expect(second.transcripts.map(({ text }) => text)).to.deep.equal(['old', 'old']);
+    expect(second.warnings.join()).to.match(
+      /^2 of 2 answers are from the cache in '.*cache'\. If your program has changed/,
+    );
   });
 });
 
