@@ -29,7 +29,10 @@ function sitePath(page: string): string {
 /** Returns the first heading of a page as text. */
 function headingOf(page: string): string {
   const [, heading = page] = /^# (.+)$/m.exec(readFileSync(path.join(root, page), 'utf8')) ?? [];
-  const text = heading.replaceAll(/[`*]/g, '').replace(/^Reference: /, '');
+  const text = heading
+    .replaceAll(/[`*]/g, '')
+    .replace(/^Reference: /, '')
+    .replace(/^Tutorial for (.+?): .*/, 'For $1');
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 

@@ -28,6 +28,17 @@ export const sections: readonly Section[] = [
     ],
   },
   {
+    title: 'Tutorials by role',
+    isOpen: true,
+    pages: docs(
+      'tutorials/data-scientist',
+      'tutorials/typescript-engineer',
+      'tutorials/platform-engineer',
+      'tutorials/auditor',
+      'tutorials/llm-team',
+    ),
+  },
+  {
     title: 'Measure',
     pages: docs(
       'measuring',

@@ -1,10 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { isShown } from './code-blocks.ts';
+import { freePort } from './mlflow-server.ts';
 import { projectRoot } from './project-files.ts';
 import type { CliRun } from './run-cli.ts';
+
+/** The port of the service in the tutorials. The tests take a free one in its place. */
+const SHOWN_PORT = '8321';
 
 /** A folder in which the package is installed, and in which commands of a tutorial run as the reader runs them. */
 export interface TutorialProject {
@@ -39,10 +44,11 @@ export function tutorialProject(folder: string): TutorialProject {
   writeFileSync(path.join(folder, 'package.json'), '{ "private": true }\n');
 
   const started = new Set<ChildProcess>();
-  const launch = (command: string): ChildProcess => {
+  const port = freePort().then(String);
+  const launch = async (command: string): Promise<ChildProcess> => {
     const { EVENHAND_API_KEYS: _, FORCE_COLOR: __, ...inherited } = process.env;
     // A group of its own, so that the processes that npx starts end with it.
-    return spawn('bash', ['-c', command], {
+    return spawn('bash', ['-c', command.replaceAll(SHOWN_PORT, await port)], {
       cwd: folder,
       detached: true,
       env: {
@@ -55,21 +61,18 @@ export function tutorialProject(folder: string): TutorialProject {
   };
 
   return {
-    run: (command) =>
-      new Promise((resolve, reject) => {
-        const child = launch(command);
-        const read = readOutput(child);
-        child.on('error', reject);
-        child.on('close', (code) => {
-          resolve({ code, ...read() });
-        });
-        child.stdin?.end();
-      }),
-    start: (command, shown) =>
-      new Promise((resolve, reject) => {
-        const child = launch(command);
-        started.add(child);
-        const read = readOutput(child);
+    async run(command) {
+      const child = await launch(command);
+      const read = readOutput(child, await port);
+      child.stdin?.end();
+      const [code] = (await once(child, 'close')) as [number | null];
+      return { code, ...read() };
+    },
+    async start(command, shown) {
+      const child = await launch(command);
+      started.add(child);
+      const read = readOutput(child, await port);
+      await new Promise<void>((resolve, reject) => {
         child.on('close', (code) => {
           started.delete(child);
           reject(new Error(`'${command}' ended with ${String(code)}: ${read().stderr}`));
@@ -77,16 +80,20 @@ export function tutorialProject(folder: string): TutorialProject {
         child.stdout?.on('data', () => {
           if (isShown(read().stdout, shown)) resolve();
         });
-      }),
+      });
+    },
     end: () => {
       for (const { pid } of started) if (pid !== undefined) process.kill(-pid, 'SIGTERM');
     },
   };
 }
 
-function readOutput({ stdout, stderr }: ChildProcess): () => { readonly stdout: string; readonly stderr: string } {
+function readOutput(
+  { stdout, stderr }: ChildProcess,
+  port: string,
+): () => { readonly stdout: string; readonly stderr: string } {
   const texts = { stdout: '', stderr: '' };
   stdout?.on('data', (data: Buffer) => (texts.stdout += data.toString()));
   stderr?.on('data', (data: Buffer) => (texts.stderr += data.toString()));
-  return () => texts;
+  return () => ({ ...texts, stdout: texts.stdout.replaceAll(`:${port}`, `:${SHOWN_PORT}`) });
 }
