@@ -30,7 +30,7 @@ ${Object.entries(CONVENTIONS)
   .join('\n')}
 `;
 
-const BATCH = 500;
+const BATCH = 1000;
 /** The number of differing frames that are shrunk and printed. */
 const MAX_SHOWN = 5;
 
