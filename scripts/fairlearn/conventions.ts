@@ -81,7 +81,7 @@ export function refusalOf(measure: string, frame: Frame, cell: Cell): Refusal | 
 export function whyRejected(measure: string, frame: Frame, levels: ReadonlyMap<string, Level>): Convention | undefined {
   if (!needsTruth(measure)) return undefined;
   if (frame.yTrue.includes(null)) return 'rows without a true label';
-  const cells = Array.from(levels.values()).flatMap(({ groups }) => [...groups.values()]);
+  const cells = Array.from(levels.values()).flatMap(({ overall, groups }) => [overall, ...groups.values()]);
   // The ROC AUC of a group with one label is NaN, whatever its weights.
   const isRead = ({ labelled }: Cell): boolean =>
     measure !== 'roc_auc_score' || new Set(labelled.map((row) => frame.yTrue[row])).size > 1;

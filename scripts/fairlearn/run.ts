@@ -14,9 +14,10 @@ import type { Comparison, Difference } from './verdicts.ts';
 
 const HELP = `Compares the metrics of random frames with fairlearn ${FAIRLEARN} (and ${OLD_FAIRLEARN} for rows without a group).
 
-  npm run test:fairlearn -- [--frames N] [--seed S] [--frame I] [--jobs N]
+  npm run test:fairlearn -- [--frames N] [--first I] [--seed S] [--frame I] [--jobs N]
 
   --frames N  the number of frames (default 10000)
+  --first I   the number of the first frame (default 0), to continue or to divide a run
   --seed S    the seed of the frames (default 20260)
   --frame I   only frame I of the seed, with its rows
   --jobs N    processes of Python at the same time (default: one for each core, at most 8)
@@ -83,6 +84,7 @@ async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       frames: { type: 'string', default: '10000' },
+      first: { type: 'string', default: '0' },
       seed: { type: 'string', default: '20260' },
       frame: { type: 'string' },
       jobs: { type: 'string', default: String(Math.min(8, availableParallelism())) },
@@ -95,9 +97,10 @@ async function main(): Promise<void> {
   }
   const seed = wholeNumber('seed', values.seed, 0);
   const jobs = wholeNumber('jobs', values.jobs, 1);
+  const first = wholeNumber('first', values.first, 0);
   const indexes =
     values.frame === undefined
-      ? range(0, wholeNumber('frames', values.frames, 1))
+      ? range(first, first + wholeNumber('frames', values.frames, 1))
       : [wholeNumber('frame', values.frame, 0)];
   const peer = await ensurePeer();
   const start = performance.now();
@@ -117,7 +120,10 @@ async function main(): Promise<void> {
         compared += comparison.compared;
         for (const [name, n] of comparison.conventions) conventions.set(name, (conventions.get(name) ?? 0) + n);
         const { differences } = comparison;
-        if (differences.length > 0) differing.push({ frame: frames[position] as Frame, differences });
+        const frame = frames[position] as Frame;
+        if (differences.length === 0) return;
+        differing.push({ frame, differences });
+        console.log(`Frame ${String(frame.index)} differs: ${differences.map(({ what }) => what).join('; ')}`);
       });
       done += batch.length;
       const seconds = ((performance.now() - start) / 1000).toFixed(0);
