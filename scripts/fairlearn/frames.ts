@@ -256,8 +256,9 @@ export function drawFrame(seed: number, index: number): Frame {
   const weightOf = oneOf(random, WEIGHTS);
   const weights = isWeighted ? Array.from({ length: rows }, () => weightOf(random)) : null;
   const measures = pickSome(random, MEASURES[kind], kind === 'decisions' ? 2 + random.integer(3) : 2);
-  const metrics = drawMetrics(random, outcomes);
-  return spoil({ index, ...outcomes, sensitive, control, weights, measures, metrics }, flaw, random);
+  const frame = spoil({ index, ...outcomes, sensitive, control, weights, measures, metrics: [] }, flaw, random);
+  // A flaw may leave a single class, over which there is nothing to average.
+  return { ...frame, metrics: drawMetrics(random, frame) };
 }
 
 /** Applies a flaw. The first row stays complete, so that there is always something to measure. */
