@@ -81,6 +81,41 @@ describe("other libraries' conventions", () => {
     expect(computeMetric('balanced_accuracy_ratio', rows, toB).value).to.be.NaN;
   });
 
+  it('fairlearn: a group whose weights are all 0 has no selection rate and no mean prediction, and is skipped', () => {
+    // fairlearn 0.15: a 0.25, b 1, c NaN, overall 0.5.
+    const rows = {
+      yPred: [1, 0, 1, 1, 0],
+      sensitive: Array.from('aabbc'),
+      sampleWeight: [1, 3, 1, 1, 0],
+    };
+    const options = { compat: 'fairlearn', withCi: false } as const;
+    for (const measure of ['selection_rate', 'mean_prediction']) {
+      const frame = metricFrame({ ...rows, metrics: [measure] }, options);
+      expect(Object.values(frame.byGroup).map((values) => values[measure])).to.deep.equal([0.25, 1, NaN]);
+      const difference = computeMetric(`${measure}_difference`, rows, options);
+      expect(difference.value).to.equal(0.75);
+      expect(difference.excluded['c']?.reason).to.include('their weights are all 0');
+      expect(frame.ratio('to_overall')[measure]).to.equal(0.5);
+    }
+  });
+
+  it('fairlearn: accuracy and error rate have no value if all weights of a group are 0', () => {
+    // scikit-learn raises an error; an accuracy of 0 and an error rate of 0 at once would be wrong.
+    const rows = { yTrue: [1, 1, 0], yPred: [1, 0, 1], sensitive: Array.from('abc'), sampleWeight: [1, 1, 0] };
+    const { byGroup } = metricFrame({ ...rows, metrics: ['accuracy', 'error_rate'] }, { compat: 'fairlearn' });
+    expect(byGroup['c']).to.deep.equal({ accuracy: NaN, error_rate: NaN });
+  });
+
+  it('fairlearn: a group without a ROC AUC is skipped', () => {
+    // fairlearn 0.15: a 0, b 1, c NaN, overall 0.625.
+    const rows = { yTrue: [1, 0, 1, 0, 1, 1], yScore: [0.5, 0.7, 0.6, 0.1, 0.3, 0.9], sensitive: Array.from('aabbcc') };
+    const of = (method: 'between_groups' | 'to_overall') =>
+      computeMetric('roc_auc_difference', rows, { compat: 'fairlearn', method, withCi: false });
+    expect(of('between_groups').value).to.equal(1);
+    expect(of('between_groups').excluded['c']?.reason).to.include('rows of the less frequent true label');
+    expect(of('to_overall').value).to.equal(0.625);
+  });
+
   it('fairlearn: the rate of an empty denominator is 0 for all rows too', () => {
     // No positives anywhere: TPR 0 in both groups and overall. FPR: a 1/2, b 1, overall 3/4.
     const rows = { yTrue: [0, 0, 0, 0], yPred: [1, 0, 1, 1], sensitive: Array.from('aabb') };

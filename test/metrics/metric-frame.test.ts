@@ -53,6 +53,20 @@ describe('a metric frame', () => {
     expect(frame.toJSON()).to.deep.equal(direct.toJSON());
   });
 
+  it('takes the smallest and the largest value from the groups of the difference, by their rows with a true label', () => {
+    // Accuracies: a 1, b 1/2, c 0, but c has a single row with a true label.
+    const labelled = { yTrue: [1, 1, 1, 1, 1, null], yPred: [1, 1, 1, 0, 0, 1], sensitive: Array.from('aabbcc') };
+    const frame = metricFrame({ ...labelled, metrics: ['accuracy'] }, { minGroupSize: 2 });
+    expect([frame.groupMin(), frame.groupMax(), frame.difference()]).to.deep.equal([
+      { accuracy: 0.5 },
+      { accuracy: 1 },
+      { accuracy: 0.5 },
+    ]);
+    // fairlearn, which rejects rows without a true label, returns 1 for the other rows.
+    const none = { yTrue: [1, null], yPred: [1, 1], sensitive: ['a', 'b'], metrics: ['true_positive_rate'] };
+    expect(metricFrame(none, { compat: 'fairlearn' }).groupMin()).to.deep.equal({ true_positive_rate: 1 });
+  });
+
   it('combines measures of decisions, scores and numbers in one frame', () => {
     const frame = metricFrame(
       {

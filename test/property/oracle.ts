@@ -186,6 +186,8 @@ export function partsOf(metric: string): readonly string[] {
   return PARTS[subject] ?? [subject];
 }
 
+const OF_ALL_ROWS = ['selection_rate', 'accuracy', 'error_rate', 'base_rate'];
+
 const WITHOUT_TRUTH = ['selection_rate', 'count', 'mean_prediction'];
 
 /** Returns whether a metric needs true labels. */
@@ -233,10 +235,11 @@ export function metricByDefinition(metric: string, kind: string, rows: readonly 
     (byGroup.get(group) ?? []).filter((row) => kind !== 'decisions' || !needsTruth(metric) || labelled(row)).length;
   const large = [...byGroup.keys()].filter((group) => sizeOf(group) >= how.minGroupSize && sizeOf(group) > 0);
   if (large.length < 2) return NaN;
-  // In fairlearn, the rate of an empty denominator is 0.
+  // In fairlearn, the rate of an empty denominator is 0, except if the denominator is all rows.
   const valueOf = (part: string, some: readonly Row[]): number => {
     const { value, isRate } = measureOf(part, some, weigh);
-    return how.compat === 'fairlearn' && (isRate || part === 'f1') && Number.isNaN(value) ? 0 : value;
+    const isZero = (isRate && !OF_ALL_ROWS.includes(part)) || part === 'f1';
+    return how.compat === 'fairlearn' && isZero && Number.isNaN(value) ? 0 : value;
   };
   const reference = referenceOf([...byGroup.keys()], sizeOf, how);
 
@@ -247,7 +250,9 @@ export function metricByDefinition(metric: string, kind: string, rows: readonly 
     for (const group of large) {
       const own = byGroup.get(group) ?? [];
       const [value, n] = [valueOf(part, own), measureOf(part, own, weigh).rows];
-      const keepsAll = how.compat === 'fairlearn' || how.compat === 'aif360';
+      // pandas skips NaN. scikit-learn has another value for balanced accuracy and R2, so that the gap is unknown.
+      const isKnown = !Number.isNaN(value) || part === 'balanced_accuracy' || part === 'r2';
+      const keepsAll = (how.compat === 'fairlearn' && isKnown) || how.compat === 'aif360';
       if (keepsAll || (n >= how.minDenominator && !Number.isNaN(value))) known.set(group, value);
     }
     const anchor =

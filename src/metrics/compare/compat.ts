@@ -10,8 +10,10 @@ import { poolGroups, regroup } from '../statistics/regroup-stats.ts';
 /*
  * This module contains all special cases that reproduce the conventions of other libraries.
  *
- * fairlearn (0.14): a rate with an empty denominator is 0. The overall value includes rows without a group. A ratio of
- * 0 to 0 is NaN. The worst of several ratios is Python's `min`, which ignores a NaN that comes after a number.
+ * fairlearn (0.14): a rate of a label or a decision is 0 if its denominator is empty. A group without any other value
+ * (all of its weights are 0, or it has no ROC AUC) is NaN, which pandas skips. The overall value of decisions includes
+ * rows without a group. A ratio of 0 to 0 is NaN. The worst of several ratios is Python's `min`, which ignores a NaN that
+ * comes after a number.
  *
  * AIF360 (0.6): rows are pooled into two groups, privileged and unprivileged. Differences are signed: unprivileged
  * minus privileged. Ratios divide by the privileged rate, even if it is 0. A rate with an empty denominator is NaN.
@@ -39,14 +41,25 @@ export function groupsOfCompat<Stats extends GroupStats>(stats: Stats, options: 
   return regroup(stats, isPrivileged, [UNPRIVILEGED, PRIVILEGED]);
 }
 
+/** The rates of all rows. In fairlearn they are NaN or an error if all weights are 0. */
+const RATES_OF_ALL_ROWS: readonly string[] = ['selection_rate', 'accuracy', 'error_rate', 'base_rate'];
+
+/** The measures for which scikit-learn has a value where this package has none, so that the gap is unknown. */
+const OTHERWISE_DEFINED: readonly string[] = ['balanced_accuracy', 'r2'];
+
+/** Returns whether the selected library ignores a group without a value when it compares groups. */
+export function skipsGroup({ name, values }: GroupMeasure, group: number, { compat }: FilledMetricOptions): boolean {
+  return compat === 'fairlearn' && Number.isNaN(values[group]) && !OTHERWISE_DEFINED.includes(name);
+}
+
 /**
- * Returns a measure with the values that the selected library would compute. In fairlearn, a rate with an empty
- * denominator is 0.
+ * Returns a measure with the values that the selected library would compute. In fairlearn, a rate of a label or a
+ * decision is 0 if its denominator is empty.
  */
 export function measureOfCompat(measure: GroupMeasure, { compat }: FilledMetricOptions): GroupMeasure {
   const { sampling } = measure;
   const isShare = sampling.kind === 'rates' || (sampling.kind === 'means' && measure.name === 'f1');
-  if (compat !== 'fairlearn' || !isShare) return measure;
+  if (compat !== 'fairlearn' || !isShare || RATES_OF_ALL_ROWS.includes(measure.name)) return measure;
   const denominators = sampling.kind === 'rates' ? sampling.denominators : sampling.sizes;
   const isEmpty = (group: number): boolean => denominators[group] === 0;
   return { ...measure, values: measure.values.map((value, group) => (isEmpty(group) ? 0 : value)) };

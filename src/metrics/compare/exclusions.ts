@@ -1,3 +1,4 @@
+import { skipsGroup } from './compat.ts';
 import type { ComparedMeasure } from './gap.ts';
 import type { GroupMeasure } from '../measures/index.ts';
 import type { Exclusion } from '../metric-result.ts';
@@ -44,10 +45,10 @@ export function participation(
     return [];
   });
   // fairlearn and AIF360 do not exclude groups with a small denominator.
-  const keepsAll = options.compat === 'fairlearn' || options.compat === 'aif360';
+  const keepsSmall = options.compat === 'fairlearn' || options.compat === 'aif360';
   const groups = measures.map((measure) =>
     large.filter((group) => {
-      if (keepsAll || hasValue(measure, group, options)) return true;
+      if (hasValue(measure, group, options) || (keepsSmall && !skipsGroup(measure, group, options))) return true;
       note(group, measure, whyMissing(measure, group, options));
       return false;
     }),

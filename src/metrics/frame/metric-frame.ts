@@ -167,9 +167,13 @@ export class MetricFrame {
     const { minGroupSize } = fillMetricOptions(this.#options);
     return Object.fromEntries(
       this.measures.map((name) => {
-        const values = Object.entries(this.byGroup).flatMap(([label, own]) => {
-          const value = own[name] ?? NaN;
-          return (this.nPerGroup[label] ?? 0) < minGroupSize || Number.isNaN(value) ? [] : [value];
+        const { kind, needsTruth } = measureDefinition(name);
+        const stats = this.#stats[kind] as GroupStats;
+        // As in differences, a group counts by its rows with true labels if the measure needs them.
+        const rows = rowsPerGroup(stats, needsTruth);
+        const values = stats.labels.flatMap((label, group) => {
+          const value = this.byGroup[label]?.[name] ?? NaN;
+          return (rows[group] as number) < minGroupSize || Number.isNaN(value) ? [] : [value];
         });
         return [name, values.length === 0 ? NaN : pick(values)];
       }),
