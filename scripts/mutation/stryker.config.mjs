@@ -1,0 +1,45 @@
+import path from 'node:path';
+
+const { EVENHAND_MUTATE: area = '', EVENHAND_MUTATE_TESTS: tests = '' } = process.env;
+const folder = import.meta.dirname;
+const reports = path.join('out/mutation', area.replaceAll('/', '-'));
+
+/** The options of Stryker. `scripts/mutation.mjs` sets the two variables, from its arguments. */
+export default {
+  mutate: [/\.ts$/.test(area) ? `src/${area}` : `src/${area}/**/*.ts`],
+  // Absolute paths, because the project itself does not depend on Stryker.
+  plugins: [
+    path.join(folder, 'node_modules/@stryker-mutator/mocha-runner/dist/src/index.js'),
+    path.join(folder, 'ignore-messages.mjs'),
+  ],
+  ignorers: ['messages'],
+  // The runner has a Mocha 11 of its own, since it does not accept Mocha 12. The tests run on both.
+  testRunner: 'mocha',
+  testRunnerNodeArgs: ['--import', 'tsx'],
+  mochaOptions: {
+    'no-config': true,
+    require: ['./test/helpers/setup.ts'],
+    spec: JSON.parse(tests || '[]'),
+    grep: '/^(?!.*@slow)/',
+  },
+  // Each mutant is tested only by the tests that execute it, in a process that stays.
+  coverageAnalysis: 'perTest',
+  // Constants of modules include tables of metrics, bounds and tolerances. These mutants need a new process each, which
+  // takes seconds, but a wrong constant is a wrong result.
+  ignoreStatic: false,
+  // A mutant may make a loop endless. The factor allows for a busy machine: a late test would count as a killed mutant.
+  timeoutMS: 5000,
+  timeoutFactor: 2,
+  // tsx does not check types, so that the sources need no `@ts-nocheck`.
+  disableTypeChecks: false,
+  // Results of unchanged sources and tests are kept.
+  incremental: true,
+  incrementalFile: path.join(reports, 'incremental.json'),
+  // The sandbox holds only what the tests of the library read. node_modules is a link.
+  ignorePatterns: ['/*', '!/src', '!/test', '!/config', '!/models', '!/package.json', '!/tsconfig.json'],
+  tempDirName: 'out/mutation/sandbox',
+  reporters: ['progress-append-only', 'clear-text', 'json', 'html'],
+  clearTextReporter: { logTests: false, reportTests: false, allowColor: false },
+  jsonReporter: { fileName: path.join(reports, 'mutation.json') },
+  htmlReporter: { fileName: path.join(reports, 'mutation.html') },
+};
