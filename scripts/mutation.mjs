@@ -1,6 +1,7 @@
 // Runs the mutation tester: it changes one operator or value of the sources at a time, and reports the changes that no
 // test notices. `npm run test:mutation -- stats/sequential` changes src/stats/sequential. Files and folders of tests may
-// follow; by default, the tests of the folder of the same name run. Options after them go to Stryker.
+// follow; by default, the tests of the folder of the same name run. `--static` includes the constants of modules. All
+// other options go to Stryker.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,14 +12,15 @@ const root = path.resolve(import.meta.dirname, '..');
 const tools = path.join(root, 'scripts/mutation');
 const [area = '', ...rest] = process.argv.slice(2);
 
-if (area === '' || !existsSync(path.join(root, 'src', area))) {
-  console.error(`Give a folder or file of src, such as stats/sequential. Got '${area}'.`);
+// `metrics/*.ts` selects the files of a folder without its subfolders.
+if (area === '' || !existsSync(path.join(root, 'src', area.replace('*.ts', '')))) {
+  console.error(`Give a folder or files of src, such as stats/sequential or 'metrics/*.ts'. Got '${area}'.`);
   process.exit(2);
 }
 installTools();
 const firstOption = rest.findIndex((argument) => argument.startsWith('-'));
 const tests = firstOption === -1 ? rest : rest.slice(0, firstOption);
-const options = rest.slice(tests.length);
+const options = rest.slice(tests.length).filter((argument) => argument !== '--static');
 const { status } = spawnSync(
   process.execPath,
   [
@@ -33,6 +35,7 @@ const { status } = spawnSync(
     env: {
       ...process.env,
       EVENHAND_MUTATE: area,
+      ...(rest.includes('--static') ? { EVENHAND_MUTATE_STATIC: '1' } : {}),
       EVENHAND_MUTATE_TESTS: JSON.stringify((tests.length > 0 ? tests : testsOf(area)).map(asPattern)),
     },
   },

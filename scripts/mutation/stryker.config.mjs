@@ -2,9 +2,9 @@ import path from 'node:path';
 
 const { EVENHAND_MUTATE: area = '', EVENHAND_MUTATE_TESTS: tests = '' } = process.env;
 const folder = import.meta.dirname;
-const reports = path.join('out/mutation', area.replaceAll('/', '-'));
+const reports = path.join('out/mutation', area.replace('/*.ts', '').replaceAll('/', '-'));
 
-/** The options of Stryker. `scripts/mutation.mjs` sets the two variables, from its arguments. */
+/** The options of Stryker. `scripts/mutation.mjs` sets the variables, from its arguments. */
 export default {
   mutate: [/\.ts$/.test(area) ? `src/${area}` : `src/${area}/**/*.ts`],
   // Absolute paths, because the project itself does not depend on Stryker.
@@ -20,13 +20,14 @@ export default {
     'no-config': true,
     require: ['./test/helpers/setup.ts'],
     spec: JSON.parse(tests || '[]'),
-    grep: '/^(?!.*@slow)/',
+    // Without slow tests, and without tests of speed: the counters of the mutants make every loop slower.
+    grep: '/^(?!.*(@slow|takes at most seconds|in time proportional))/',
   },
   // Each mutant is tested only by the tests that execute it, in a process that stays.
   coverageAnalysis: 'perTest',
-  // Constants of modules include tables of metrics, bounds and tolerances. These mutants need a new process each, which
-  // takes seconds, but a wrong constant is a wrong result.
-  ignoreStatic: false,
+  // Constants of modules are read once, so that each of these mutants needs a new process, which takes seconds: only
+  // `--static` includes them.
+  ignoreStatic: process.env.EVENHAND_MUTATE_STATIC === undefined,
   // A mutant may make a loop endless. The factor allows for a busy machine: a late test would count as a killed mutant.
   timeoutMS: 5000,
   timeoutFactor: 2,
