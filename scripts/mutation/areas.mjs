@@ -1,4 +1,5 @@
 const QUICK = [
+  'test/metrics/errors.test.ts',
   'test/metrics/reference-vectors.test.ts',
   'test/metrics/exclusions.test.ts',
   'test/metrics/compat.test.ts',
@@ -22,7 +23,7 @@ export const AREAS = {
   'metrics/backends': ['test/conformance/metric-backend.test.ts'],
   'metrics/compare': [...QUICK, ...LAWS, 'test/metrics/missing-rows.test.ts', 'test/metrics/clusters.test.ts'],
   'metrics/frame': ['test/metrics/metric-frame.test.ts', 'test/metrics/small-cells.test.ts'],
-  'metrics/inequality': ['test/metrics/inequality'],
+  'metrics/inequality': ['test/metrics/inequality', 'test/metrics/errors.test.ts'],
   'metrics/reduce': [...QUICK, 'test/metrics/sources-agree.test.ts', ...LAWS],
   'metrics/reduce/tensors': ['test/metrics/tensors.test.ts', 'test/conformance/metric-backend.test.ts'],
   'metrics/statistics': [

@@ -3,6 +3,7 @@ import path from 'node:path';
 const { EVENHAND_MUTATE: area = '', EVENHAND_MUTATE_TESTS: tests = '' } = process.env;
 const folder = import.meta.dirname;
 const reports = path.join('out/mutation', area.replace('/*.ts', '').replaceAll('/', '-'));
+const include = (name) => `!/${name}`;
 
 /** The options of Stryker. `scripts/mutation.mjs` sets the variables, from its arguments. */
 export default {
@@ -36,8 +37,9 @@ export default {
   // Results of unchanged sources and tests are kept.
   incremental: true,
   incrementalFile: path.join(reports, 'incremental.json'),
-  // The sandbox holds only what the tests of the library read. node_modules is a link.
-  ignorePatterns: ['/*', '!/src', '!/test', '!/config', '!/models', '!/package.json', '!/tsconfig.json'],
+  // The sandbox holds only what the tests of the library read. node_modules is a link. Tests that run the command line
+  // run the last build, which has no mutants.
+  ignorePatterns: ['/*', ...['src', 'test', 'dist', 'config', 'models', 'package.json', 'tsconfig.json'].map(include)],
   tempDirName: 'out/mutation/sandbox',
   reporters: ['progress-append-only', 'clear-text', 'json', 'html'],
   clearTextReporter: { logTests: false, reportTests: false, allowColor: false },
