@@ -235,10 +235,13 @@ describe('assertFairness', () => {
 describe('the verdict of several gates', () => {
   const verdict = (value: number, ci: readonly [number, number] | null = null): Verdict =>
     judge(result({ value, ci }), 0.1);
-  const [pass, fail, none] = [verdict(0.05), verdict(0.2), verdict(NaN)];
+  const pass = (): Verdict => verdict(0.05);
+  const fail = (): Verdict => verdict(0.2);
+  const none = (): Verdict => verdict(NaN);
 
   it('is that of the only gate, with its threshold', () => {
-    expect(joinVerdicts([fail])).to.equal(fail);
+    const only = fail();
+    expect(joinVerdicts([only])).to.equal(only);
   });
 
   it('passes only if all gates pass; a failed gate comes before an undefined one', () => {
@@ -246,20 +249,20 @@ describe('the verdict of several gates', () => {
       const { passed, status } = joinVerdicts(verdicts);
       return [passed, status];
     };
-    expect(statusOf(pass, pass)).to.deep.equal([true, 'pass']);
-    expect(statusOf(pass, fail)).to.deep.equal([false, 'fail']);
-    expect(statusOf(pass, none)).to.deep.equal([false, 'undefined']);
-    expect(statusOf(none, fail, pass)).to.deep.equal([false, 'fail']);
+    expect(statusOf(pass(), pass())).to.deep.equal([true, 'pass']);
+    expect(statusOf(pass(), fail())).to.deep.equal([false, 'fail']);
+    expect(statusOf(pass(), none())).to.deep.equal([false, 'undefined']);
+    expect(statusOf(none(), fail(), pass())).to.deep.equal([false, 'fail']);
   });
 
   it('has the messages of all gates, no threshold, and the cautions of any gate', () => {
-    const joined = joinVerdicts([pass, fail]);
+    const joined = joinVerdicts([pass(), fail()]);
     expect([joined.threshold, joined.comparator]).to.deep.equal([null, null]);
-    expect(joined.message).to.equal(`${pass.message} ${fail.message}`);
+    expect(joined.message).to.equal(`${pass().message} ${fail().message}`);
     expect([joined.straddles, joined.unevenlyMissing]).to.deep.equal([false, false]);
-    expect(joinVerdicts([pass, verdict(0.05, [0, 0.2])]).straddles).to.equal(true);
+    expect(joinVerdicts([pass(), verdict(0.05, [0, 0.2])]).straddles).to.equal(true);
     const missing = { n: 7, byGroup: { a: 7, b: 0 }, pValue: 0.01, worstCase: null };
-    expect(joinVerdicts([pass, judge(result({ missing }), 0.2)]).unevenlyMissing).to.equal(true);
+    expect(joinVerdicts([pass(), judge(result({ missing }), 0.2)]).unevenlyMissing).to.equal(true);
   });
 });
 

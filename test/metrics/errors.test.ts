@@ -12,11 +12,13 @@ import {
   normalizedDiscountedCumulativeGain,
 } from '../../src/metrics/inequality/index.ts';
 import { reduceClassification } from '../../src/metrics/reduce/reduce-classification.ts';
+import type { ClassificationStats } from '../../src/metrics/statistics/group-stats.ts';
 
 /** The code, as docs/errors.md defines it, and what the context must name: the argument and the value or the index. */
 type Case = readonly [title: string, compute: () => unknown, code: string, context: Readonly<Record<string, unknown>>];
 
-const WITHOUT_TRUTH = reduceClassification({ yPred: [1, 0, 1, 0], sensitive: ['a', 'a', 'b', 'b'] });
+const withoutTruth = (): ClassificationStats =>
+  reduceClassification({ yPred: [1, 0, 1, 0], sensitive: ['a', 'a', 'b', 'b'] });
 
 const CASES: readonly Case[] = [
   ['features without columns', () => consistencyScore({}, [0, 1]), 'unknown-column', { argument: 'features' }],
@@ -102,13 +104,13 @@ const CASES: readonly Case[] = [
   ],
   [
     'statistics without true labels, for an index of benefits',
-    () => generalizedEntropyIndexOf(WITHOUT_TRUTH),
+    () => generalizedEntropyIndexOf(withoutTruth()),
     'missing-argument',
     { metric: 'generalized_entropy_index', missing: 'yTrue' },
   ],
   [
     'statistics without true labels, for the amplification of a bias',
-    () => differentialFairnessBiasAmplificationOf(WITHOUT_TRUTH),
+    () => differentialFairnessBiasAmplificationOf(withoutTruth()),
     'missing-argument',
     { metric: 'differential_fairness_bias_amplification', missing: 'yTrue' },
   ],
