@@ -223,6 +223,14 @@ describe('assertFairness', () => {
     }).to.throw(FairnessAssertionError, 'one group');
   });
 
+  it('fails with strict missing values if the shares of missing rows differ', () => {
+    const missing = { n: 7, byGroup: { a: 7, b: 0 }, pValue: 0.01, worstCase: null };
+    assertFairness(result({ missing }), 0.2);
+    expect(() => {
+      assertFairness(result({ missing }), 0.2, { strictMissing: true });
+    }).to.throw(FairnessAssertionError, 'strict missing values');
+  });
+
   it('fails a defined metric above its threshold even if undefined metrics pass', () => {
     for (const metric of [0.3, result({ value: 0.3 })]) {
       expect(() => {
@@ -311,6 +319,9 @@ describe('the gate on an excess, and on the difference of two models', () => {
     expect(() => passes('refusal_gap', 0.5, -0.5)).to.throw(ValueError, 'refusal_gap is at least 0');
     expect(() => passes('sentiment_gap', 0.5, 2.5)).to.throw(ValueError, 'sentiment_gap is at most 2');
     expect(passes('sentiment_gap', -1.5, 1.8)).to.equal(true);
+    // A rate lies in [0, 1].
+    expect([passes('refusal_rate', 0.4, 0.5), passes('refusal_rate', 0.6, 0.5)]).to.deep.equal([true, false]);
+    expect(() => passes('refusal_rate', 0.5, 1.5)).to.throw(ValueError, 'refusal_rate is at most 1');
     expect(passes('refusal_gap', -0.7, -0.5, false, '<=')).to.equal(true);
     expect(passes('jaccard_excess', -0.7, -0.5)).to.equal(true);
     expect(() => passes('jaccard_excess', 0, -1.5)).to.throw(ValueError, 'jaccard_excess is at least -1');
