@@ -270,7 +270,9 @@ describe('a metric frame', () => {
         value: 0.25,
       });
       expect(frame().metric('selection_rate').metric).to.equal('selection_rate_difference');
-      expect(frame().metric('recall', 'ratio', { withCi: false }).metric).to.equal('true_positive_rate_ratio');
+      expect(frame().metric('true_positive_rate', 'ratio', { withCi: false }).metric).to.equal(
+        'true_positive_rate_ratio',
+      );
       expect(() => frame().metric('accuracy')).to.throw(ValueError, 'name');
     });
 
