@@ -21,6 +21,7 @@ import { FairnessABTestAnalyzer } from '../../src/monitoring/ab-test/index.ts';
 import { FairnessDriftAndAlertEngine } from '../../src/monitoring/alarms/fairness-drift-and-alert-engine.ts';
 import { RealTimeFairnessTracker } from '../../src/monitoring/tracker/real-time-fairness-tracker.ts';
 import { parsePipelineConfig } from '../../src/pipeline/index.ts';
+import { parseMetricGate } from '../../src/schemas/gates.ts';
 
 /** 20 of 40 selected in group a, 16 of 40 in group b: a difference of 0.1 and a ratio of 0.8. */
 const ROWS: ValidateRowsInput = {
@@ -156,9 +157,18 @@ describe('several gates', () => {
     expect(error.message).to.include('0.2 applies to no metric');
   });
 
+  it('may have spaces around the name and the number', () => {
+    expect(parseMetricGate(' demographic_parity_difference <= 0.1 ')).to.deep.equal({
+      metric: 'demographic_parity_difference',
+      comparator: '<=',
+      threshold: 0.1,
+    });
+  });
+
   it('are rejected with an example if they cannot be parsed', async () => {
     for (const metric of [
       'demographic_parity_difference<=',
+      'demographic_parity_difference<= ',
       '<=0.1',
       'demographic_parity_difference=0.1',
       'x<=0.1<0.2',
@@ -166,6 +176,7 @@ describe('several gates', () => {
       const error = await thrownBy(() => validateRows({ ...ROWS, metric }));
       expect(error).to.be.instanceOf(ConfigValidationError);
       expect(error.suggestion).to.include('NAME<=VALUE');
+      expect(error).to.have.deep.property('context', { parameter: 'metric', value: metric });
     }
   });
 });
