@@ -3,7 +3,8 @@ import { AssertionError } from 'node:assert';
 import { expect } from 'chai';
 
 import { FairnessAssertionError, FairnessToolkitError, ValueError } from '../../src/exceptions/index.ts';
-import { assertFairness, judge, type JudgedMetric } from '../../src/integration/index.ts';
+import { joinVerdicts } from '../../src/integration/assertions.ts';
+import { assertFairness, judge, type JudgedMetric, type Verdict } from '../../src/integration/index.ts';
 
 const result = (fields: Partial<JudgedMetric>): JudgedMetric => ({
   metric: 'demographic_parity_difference',
@@ -40,8 +41,42 @@ describe('the gate', () => {
     });
   }
 
+  // Below, at and above a threshold of 0.5.
+  const comparisons: Record<string, readonly [boolean, boolean, boolean]> = {
+    '<': [true, false, false],
+    '<=': [true, true, false],
+    '>': [false, false, true],
+    '>=': [false, true, true],
+  };
+  for (const [comparator, expected] of Object.entries(comparisons)) {
+    it(`compares with ${comparator}, and gives the complete verdict`, () => {
+      for (const [index, value] of [0.25, 0.5, 0.75].entries()) {
+        const { message: _, ...verdict } = judge(result({ value }), 0.5, comparator);
+        const passed = expected[index] === true;
+        const status = passed ? 'pass' : 'fail';
+        expect(verdict).to.deep.equal({ threshold: 0.5, comparator, passed, status, straddles: false, unevenlyMissing: false }); // prettier-ignore
+      }
+    });
+  }
+
   it('gives no verdict without a threshold', () => {
-    expect(judge(result({}), undefined).passed).to.equal(null);
+    expect(judge(result({}), undefined)).to.deep.equal({
+      passed: null,
+      status: null,
+      threshold: null,
+      comparator: null,
+      straddles: false,
+      unevenlyMissing: false,
+      message: 'No threshold, no verdict.',
+    });
+  });
+
+  it('fails a result with a reason even if it has a value, and a value that is not a number without a reason', () => {
+    const withReason = judge(result({ value: 0.05, undefinedReason: 'only one group' }), 0.1);
+    expect([withReason.passed, withReason.status, withReason.straddles]).to.deep.equal([false, 'undefined', false]);
+    const withoutReason = judge(result({ value: NaN }), 0.1);
+    expect([withoutReason.passed, withoutReason.status]).to.deep.equal([false, 'undefined']);
+    expect(withoutReason.message).to.include('not a number');
   });
 
   it('fails an undefined metric with its reason, for every comparator', () => {
@@ -56,10 +91,79 @@ describe('the gate', () => {
   it('says when the interval straddles the threshold', () => {
     expect(judge(result({ ci: [0.02, 0.2] }), 0.15).message).to.include('straddles');
     expect(judge(result({ ci: [0.02, 0.12] }), 0.15).straddles).to.equal(false);
+    expect(judge(result({ value: 0.2, ci: [0.18, 0.3] }), 0.15).straddles).to.equal(false);
+  });
+
+  it('says so if an end of the interval is the threshold', () => {
+    expect(judge(result({ value: 0.2, ci: [0.15, 0.3] }), 0.15).straddles).to.equal(true);
+    expect(judge(result({ ci: [0.02, 0.15] }), 0.15).straddles).to.equal(true);
   });
 
   it('rejects a threshold that is not a number', () => {
-    expect(() => judge(result({}), NaN)).to.throw(ValueError, 'threshold parameter');
+    for (const threshold of [NaN, Infinity]) {
+      expect(() => judge(result({}), threshold))
+        .to.throw(ValueError, 'threshold parameter')
+        .with.property('context')
+        .that.deep.equals({ parameter: 'threshold', value: threshold });
+    }
+  });
+
+  it('compares the signed value only if a comparator is given, and the conventions have signed values', () => {
+    const signed = { value: -0.3, compat: 'aif360' } as const;
+    expect(judge(result(signed), -0.5, '>=').passed).to.equal(true);
+    expect(judge(result(signed), -0.2, '>=').passed).to.equal(false);
+    expect(judge(result(signed), 0.2).passed).to.equal(false);
+    // Without a comparator, the absolute value of no metric is negative.
+    expect(() => judge(result(signed), -0.5)).to.throw(ValueError, 'is at least 0, so that -0.5 never passes');
+    expect(() => judge(result({ value: 0.3 }), -0.5, '>=')).to.throw(ValueError, 'always passes');
+  });
+
+  it('judges by both bounds where only bounds are known', () => {
+    const statusOf = (low: number, high: number, comparator?: string): unknown => {
+      const bounded = result({ value: NaN, undefinedReason: 'left out', bounds: [low, high] });
+      const { passed, status, message } = judge(bounded, 0.1, comparator);
+      return [passed, status, message.slice(0, 4)];
+    };
+    expect(statusOf(0.02, 0.08)).to.deep.equal([true, 'pass', 'PASS']);
+    expect(statusOf(0.02, 0.1)).to.deep.equal([true, 'pass', 'PASS']);
+    expect(statusOf(0.02, 0.1, '<')).to.deep.equal([false, 'undefined', 'FAIL']);
+    expect(statusOf(0.02, 0.12)).to.deep.equal([false, 'undefined', 'FAIL']);
+    expect(statusOf(0.11, 0.12)).to.deep.equal([false, 'fail', 'FAIL']);
+    expect(statusOf(0.11, 0.12, '>')).to.deep.equal([true, 'pass', 'PASS']);
+    const { threshold, comparator, message } = judge(result({ value: NaN, bounds: [0.02, 0.12] }), 0.1);
+    expect([threshold, comparator]).to.deep.equal([0.1, '<=']);
+    expect(message).to.equal(
+      'FAIL: demographic_parity_difference is between 0.0200 and 0.1200, so that it is not certain to be <= 0.1.',
+    );
+  });
+
+  const missing = { n: 7, byGroup: { a: 7, b: 0 }, pValue: 0.01, worstCase: [0.05, 0.4] } as const;
+
+  it('warns if the shares of missing rows differ, and fails only with strict missing values', () => {
+    const warned = judge(result({ missing }), 0.2);
+    expect([warned.passed, warned.unevenlyMissing]).to.deep.equal([true, true]);
+    expect(warned.message).to.equal(
+      'PASS: demographic_parity_difference 0.1000 <= 0.2. Warning: 7 rows with missing values are not equally common in all groups; with these rows the value could be from 0.0500 to 0.4000.',
+    );
+    const strict = judge(result({ missing }), 0.2, undefined, { strictMissing: true });
+    expect([strict.passed, strict.status]).to.deep.equal([false, 'fail']);
+    expect(strict.message).to.match(/^FAIL: .* The gate fails because strict missing values are on\.$/);
+    // A metric above its threshold fails for that reason.
+    const above = judge(result({ missing: { ...missing, worstCase: null }, value: 0.3 }), 0.2, '<=', {
+      strictMissing: true,
+    });
+    expect(above.message).to.equal(
+      'FAIL: demographic_parity_difference 0.3000 > 0.2. Warning: 7 rows with missing values are not equally common in all groups.',
+    );
+  });
+
+  it('does not warn if the shares of missing rows do not differ significantly, at the level of 0.05', () => {
+    const statusOf = (pValue: number | null): unknown =>
+      judge(result({ missing: { ...missing, pValue } }), 0.2, '<=', { strictMissing: true }).passed;
+    expect([0.049, 0.05, 0.5, null].map(statusOf)).to.deep.equal([false, true, true, true]);
+    expect(judge(result({ missing: null }), 0.2).message).to.equal(
+      'PASS: demographic_parity_difference 0.1000 <= 0.2.',
+    );
   });
 });
 
@@ -91,6 +195,12 @@ describe('assertFairness', () => {
     expect(caught).to.be.instanceOf(FairnessAssertionError).and.instanceOf(AssertionError);
     expect(FairnessToolkitError.isInstance(caught)).to.equal(true);
     expect(caught).to.include({ actual: 0.3, expected: 0.1, operator: '<=' });
+    expect(caught).to.have.deep.property('context', {
+      metric: 'demographic_parity_difference',
+      value: 0.3,
+      threshold: 0.1,
+      comparator: '<=',
+    });
   });
 
   it('rejects any comparator except the four', () => {
@@ -106,6 +216,115 @@ describe('assertFairness', () => {
       assertFairness(NaN, 1);
     }).to.throw(FairnessAssertionError);
     assertFairness(NaN, 1, { allowUndefined: true });
+    const undefinedResult = result({ value: 0, undefinedReason: 'one group' });
+    assertFairness(undefinedResult, 0.1, { allowUndefined: true });
+    expect(() => {
+      assertFairness(undefinedResult, 0.1, { allowUndefined: false });
+    }).to.throw(FairnessAssertionError, 'one group');
+  });
+
+  it('fails with strict missing values if the shares of missing rows differ', () => {
+    const missing = { n: 7, byGroup: { a: 7, b: 0 }, pValue: 0.01, worstCase: null };
+    assertFairness(result({ missing }), 0.2);
+    expect(() => {
+      assertFairness(result({ missing }), 0.2, { strictMissing: true });
+    }).to.throw(FairnessAssertionError, 'strict missing values');
+  });
+
+  it('fails a defined metric above its threshold even if undefined metrics pass', () => {
+    for (const metric of [0.3, result({ value: 0.3 })]) {
+      expect(() => {
+        assertFairness(metric, 0.1, { allowUndefined: true });
+      }).to.throw(FairnessAssertionError);
+    }
+  });
+});
+
+describe('the verdict of several gates', () => {
+  const verdict = (value: number, ci: readonly [number, number] | null = null): Verdict =>
+    judge(result({ value, ci }), 0.1);
+  const pass = (): Verdict => verdict(0.05);
+  const fail = (): Verdict => verdict(0.2);
+  const none = (): Verdict => verdict(NaN);
+
+  it('is that of the only gate, with its threshold', () => {
+    const only = fail();
+    expect(joinVerdicts([only])).to.equal(only);
+  });
+
+  it('passes only if all gates pass; a failed gate comes before an undefined one', () => {
+    const statusOf = (...verdicts: Verdict[]): unknown => {
+      const { passed, status } = joinVerdicts(verdicts);
+      return [passed, status];
+    };
+    expect(statusOf(pass(), pass())).to.deep.equal([true, 'pass']);
+    expect(statusOf(pass(), fail())).to.deep.equal([false, 'fail']);
+    expect(statusOf(pass(), none())).to.deep.equal([false, 'undefined']);
+    expect(statusOf(none(), fail(), pass())).to.deep.equal([false, 'fail']);
+  });
+
+  it('has the messages of all gates, no threshold, and the cautions of any gate', () => {
+    const joined = joinVerdicts([pass(), fail()]);
+    expect([joined.threshold, joined.comparator]).to.deep.equal([null, null]);
+    expect(joined.message).to.equal(`${pass().message} ${fail().message}`);
+    expect([joined.straddles, joined.unevenlyMissing]).to.deep.equal([false, false]);
+    expect(joinVerdicts([pass(), verdict(0.05, [0, 0.2])]).straddles).to.equal(true);
+    const missing = { n: 7, byGroup: { a: 7, b: 0 }, pValue: 0.01, worstCase: null };
+    expect(joinVerdicts([pass(), judge(result({ missing }), 0.2)]).unevenlyMissing).to.equal(true);
+  });
+});
+
+describe('the gate on an excess, and on the difference of two models', () => {
+  const passes = (metric: string, value: number, threshold: number, isDifference = false, comparator?: string) =>
+    judge({ metric, value, ci: null, undefinedReason: null, isDifference }, threshold, comparator).passed;
+
+  it('compares an excess with its sign: less distance between groups than noise is no difference', () => {
+    expect(passes('jaccard_excess', -0.9, 0.1)).to.equal(true);
+    expect(passes('jaccard_excess', 0.2, 0.1)).to.equal(false);
+    expect(passes('jaccard_excess', -0.2, -0.1)).to.equal(true);
+    // The name ends with another word, so this is a difference.
+    expect(passes('excess_gap', -0.9, 0.1)).to.equal(false);
+    expect(passes('_excess_gap', -0.9, 0.1)).to.equal(false);
+  });
+
+  it('compares the difference of a metric by its absolute value, unless higher values are better', () => {
+    expect(passes('refusal_gap', -0.3, 0.1, true)).to.equal(false);
+    expect(passes('refusal_gap', -0.05, 0.1, true)).to.equal(true);
+    // An accuracy that rises by 0.3 is fine, one that falls by 0.3 is not.
+    expect(passes('winobias_accuracy_pro', 0.3, -0.1, true)).to.equal(true);
+    expect(passes('winobias_accuracy_pro', -0.3, -0.1, true)).to.equal(false);
+    expect(passes('jaccard_excess', -0.3, 0.1, true)).to.equal(true);
+  });
+
+  it('rejects a threshold outside the range of a difference: twice the range of the metric', () => {
+    const never = (...args: Parameters<typeof passes>) => {
+      expect(() => passes(...args)).to.throw(ValueError, /(?:always|never) passes/);
+    };
+    // A refusal gap lies in [-1, 1], so that a difference of two lies in [-2, 2], and its size in [0, 2].
+    expect(passes('refusal_gap', 0.5, 1.5, true)).to.equal(true);
+    never('refusal_gap', 0.5, 2.5, true);
+    never('refusal_gap', 0.5, -0.1, true);
+    expect(passes('refusal_gap', -1, -0.5, true, '<=')).to.equal(true);
+    never('refusal_gap', 0.5, -2.5, true, '<=');
+    // An accuracy lies in [0, 1], and its difference in [-1, 1].
+    never('winobias_accuracy_pro', 0.5, 1.5, true);
+    never('winobias_accuracy_pro', 0.5, -1.5, true);
+    // The difference of a measure without an upper bound has no bounds, but its size is not negative.
+    expect(passes('words', 900, 1000, true)).to.equal(true);
+    never('words', 900, -1, true);
+    expect(passes('words', -900, -800, true, '<=')).to.equal(true);
+  });
+
+  it('rejects a threshold outside the range of the size, unless a comparator is given', () => {
+    expect(() => passes('refusal_gap', 0.5, -0.5)).to.throw(ValueError, 'refusal_gap is at least 0');
+    expect(() => passes('sentiment_gap', 0.5, 2.5)).to.throw(ValueError, 'sentiment_gap is at most 2');
+    expect(passes('sentiment_gap', -1.5, 1.8)).to.equal(true);
+    // A rate lies in [0, 1].
+    expect([passes('refusal_rate', 0.4, 0.5), passes('refusal_rate', 0.6, 0.5)]).to.deep.equal([true, false]);
+    expect(() => passes('refusal_rate', 0.5, 1.5)).to.throw(ValueError, 'refusal_rate is at most 1');
+    expect(passes('refusal_gap', -0.7, -0.5, false, '<=')).to.equal(true);
+    expect(passes('jaccard_excess', -0.7, -0.5)).to.equal(true);
+    expect(() => passes('jaccard_excess', 0, -1.5)).to.throw(ValueError, 'jaccard_excess is at least -1');
   });
 });
 
@@ -130,6 +349,9 @@ describe('the gate on values with a sign, and on ratios above 1', () => {
     expect(judge(result('demographic_parity_difference', 0.1, [-0.1, 0.3]), 0.2).straddles).to.equal(true);
     expect(judge(result('demographic_parity_ratio', 1.5, [1.1, 2]), 0.8).straddles).to.equal(true);
     expect(judge(result('demographic_parity_ratio', 1.5, [1.4, 2]), 0.8).straddles).to.equal(false);
+    // The size of 0.7 to 1.1 ranges from 0.7 to 1, and that of -0.05 to 0.02 from 0 to 0.05.
+    expect(judge(result('demographic_parity_ratio', 0.9, [0.7, 1.1]), 0.95).straddles).to.equal(true);
+    expect(judge(result('demographic_parity_difference', 0.01, [-0.05, 0.02]), 0.01).straddles).to.equal(true);
   });
 
   it('distinguishes an undefined metric from a failed one, and neither passes', () => {

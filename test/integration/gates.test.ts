@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 
-import { ConfigValidationError, FairnessAssertionError, ValueError } from '../../src/exceptions/index.ts';
+import {
+  ConfigValidationError,
+  FairnessAssertionError,
+  FairnessToolkitError,
+  ValueError,
+} from '../../src/exceptions/index.ts';
 import { assertFairness, judge } from '../../src/integration/assertions.ts';
+import { assertGates, type GateRequest, knownMetric } from '../../src/integration/gates.ts';
 import { judgeLlmEval } from '../../src/integration/llm-eval-gate.ts';
 import { validateRows, type ValidateRowsInput } from '../../src/integration/validate-rows.ts';
 import { validationFromJson, type ValidationJson } from '../../src/integration/validation-from-json.ts';
@@ -15,6 +21,7 @@ import { FairnessABTestAnalyzer } from '../../src/monitoring/ab-test/index.ts';
 import { FairnessDriftAndAlertEngine } from '../../src/monitoring/alarms/fairness-drift-and-alert-engine.ts';
 import { RealTimeFairnessTracker } from '../../src/monitoring/tracker/real-time-fairness-tracker.ts';
 import { parsePipelineConfig } from '../../src/pipeline/index.ts';
+import { parseMetricGate } from '../../src/schemas/gates.ts';
 
 /** 20 of 40 selected in group a, 16 of 40 in group b: a difference of 0.1 and a ratio of 0.8. */
 const ROWS: ValidateRowsInput = {
@@ -150,9 +157,18 @@ describe('several gates', () => {
     expect(error.message).to.include('0.2 applies to no metric');
   });
 
+  it('may have spaces around the name and the number', () => {
+    expect(parseMetricGate(' demographic_parity_difference <= 0.1 ')).to.deep.equal({
+      metric: 'demographic_parity_difference',
+      comparator: '<=',
+      threshold: 0.1,
+    });
+  });
+
   it('are rejected with an example if they cannot be parsed', async () => {
     for (const metric of [
       'demographic_parity_difference<=',
+      'demographic_parity_difference<= ',
       '<=0.1',
       'demographic_parity_difference=0.1',
       'x<=0.1<0.2',
@@ -160,6 +176,7 @@ describe('several gates', () => {
       const error = await thrownBy(() => validateRows({ ...ROWS, metric }));
       expect(error).to.be.instanceOf(ConfigValidationError);
       expect(error.suggestion).to.include('NAME<=VALUE');
+      expect(error).to.have.deep.property('context', { parameter: 'metric', value: metric });
     }
   });
 });
@@ -244,9 +261,78 @@ describe('gates with attributes', () => {
     });
   }
 
+  it('apply to each of several attributes', async () => {
+    const { gates } = await validateRows({ ...rows, gates: [{ ...gate, attributes: ['sex', ['sex', 'degree']] }] });
+    expect(gates.map(({ attribute }) => attribute)).to.deep.equal(['sex', 'sex||degree']);
+  });
+
   it('are rejected if there is none, because a run without gates must not look like a pass', async () => {
     const error = await thrownBy(() => validateRows({ ...rows, gates: [] }));
     expect(error.message).to.match(/gates must be .*at least 1/);
+  });
+});
+
+describe('gates are checked before a row is read', () => {
+  const request: GateRequest = {
+    names: ['sex', 'grade, class'],
+    hasTruth: true,
+    hasPredictions: true,
+    hasScores: true,
+    strictMissing: false,
+  };
+  const gate = { metric: 'demographic_parity_difference', threshold: 0.05 };
+
+  const possible: readonly (readonly [title: string, request: Partial<GateRequest>])[] = [
+    ['a shared threshold, although all gates are listed', { threshold: 0.1, gates: [gate] }],
+    ['an attribute whose name contains a comma', { gates: [{ ...gate, attributes: ['grade, class'] }] }],
+    ['a negative threshold of a signed difference', { compat: 'aif360', gates: [{ ...gate, threshold: -0.5, comparator: '>=' }] }],
+    ['a ratio above 1 by the conventions of AIF360', { compat: 'aif360', metric: 'demographic_parity_ratio<=1.25' }],
+  ]; // prettier-ignore
+  for (const [title, fields] of possible) {
+    it(`${title} is accepted`, () => {
+      assertGates({ ...request, ...fields });
+    });
+  }
+
+  /** The code, and what the context must contain, by docs/errors.md. */
+  const refused: readonly (readonly [title: string, request: Partial<GateRequest>, code: string, context: object])[] = [
+    ['a threshold for no metric', { metric: 'demographic_parity_ratio>=0.75', threshold: 0.2 }, 'invalid-config', { parameter: 'threshold', value: 0.2 }],
+    ['an impossible shared threshold', { metric: gate.metric, threshold: 5 }, 'invalid-argument', { parameter: 'threshold', metric: gate.metric, value: 5 }],
+    ['an impossible threshold beside its metric', { metric: [`${gate.metric}<=5`, 'mae_parity_difference'], threshold: 3 }, 'invalid-argument', { parameter: 'metric', metric: gate.metric, value: 5 }],
+    ['an impossible threshold with another comparator', { metric: [`${gate.metric}<=3`, 'mae_parity_difference'], threshold: 3 }, 'invalid-argument', { parameter: 'metric' }],
+    ['an impossible threshold in a list', { gates: [gate, { ...gate, threshold: 5 }] }, 'invalid-argument', { parameter: 'gates', path: ['gates', 1, 'threshold'], metric: gate.metric, value: 5 }],
+    ['a ratio of at least 0', { gates: [{ metric: 'demographic_parity_ratio', threshold: 0 }] }, 'invalid-argument', { parameter: 'gates', path: ['gates', 0, 'threshold'] }],
+    ['a negative size of a signed difference', { compat: 'aif360', gates: [{ ...gate, threshold: -0.5 }] }, 'invalid-argument', { path: ['gates', 0, 'threshold'] }],
+    ['a signed threshold of an unsigned difference', { gates: [{ ...gate, threshold: -0.5, comparator: '>=' }] }, 'invalid-argument', { path: ['gates', 0, 'threshold'] }],
+    ['an unknown attribute', { gates: [{ ...gate, attributes: ['race'] }] }, 'unknown-name', { parameter: 'gates', attribute: 'race', path: ['gates', 0, 'attributes'] }],
+    ['an unknown metric', { metric: 'm_difference' }, 'unknown-name', { metric: 'm_difference' }],
+    ['no true labels', { hasTruth: false, metric: 'equalized_odds_difference' }, 'missing-argument', { metric: 'equalized_odds_difference', missing: 'yTrue' }],
+    ['no scores', { hasScores: false, metric: 'roc_auc_difference' }, 'missing-argument', { metric: 'roc_auc_difference', missing: 'score' }],
+    ['no predicted numbers', { hasPredictions: false, metric: 'mean_prediction_difference' }, 'missing-argument', { metric: 'mean_prediction_difference', missing: 'yPred' }],
+  ]; // prettier-ignore
+  for (const [title, fields, code, context] of refused) {
+    it(`${title} is rejected: ${code}`, async () => {
+      const error = await thrownBy(() => {
+        assertGates({ ...request, ...fields });
+      });
+      if (!FairnessToolkitError.isInstance(error)) throw error;
+      expect(error.code).to.equal(code);
+      expect(error.context).to.deep.include(context);
+    });
+  }
+
+  it('decisions need neither scores nor predicted numbers', () => {
+    assertGates({ ...request, hasScores: false, hasPredictions: false, metric: 'equalized_odds_difference' });
+    assertGates({ ...request, hasScores: false, metric: 'mean_prediction_difference' });
+    assertGates({ ...request, hasPredictions: false, metric: 'roc_auc_difference' });
+  });
+
+  it('a mistyped metric has a suggestion, an error of another kind keeps its class', async () => {
+    const error = await thrownBy(() => knownMetric('demographic_parity_diference'));
+    expect(error).to.be.instanceOf(ValueError);
+    expect(error.suggestion).to.include("Did you mean 'demographic_parity_difference'");
+    const failing = { ...gate, get attributes(): never { throw new TypeError('not an error of the library'); } }; // prettier-ignore
+    expect(await thrownBy(() => { assertGates({ ...request, gates: [failing] }); })).to.be.instanceOf(TypeError); // prettier-ignore
   });
 });
 

@@ -25,7 +25,20 @@ describe('a metric frame', () => {
     expect(finding?.reversed).to.deep.equal(['A', 'D', 'F']);
     const everyone = metricFrame({ ...rows, control: berkeley['department'] ?? [], metrics }, { minGroupSize: 1 });
     expect(everyone.simpson[0]?.reversed).to.deep.equal(['A', 'B', 'D', 'F']);
-    expect(everyone.simpson[0]?.adjustedGap).to.be.lessThan(0);
+    // Mantel-Haenszel, in exact fractions, of the published table: all departments, and all but B.
+    expect(everyone.simpson[0]?.adjustedGap).to.be.closeTo(-0.018425196190852512, 1e-15);
+    expect(finding?.adjustedGap).to.be.closeTo(-0.017502357445903713, 1e-15);
+    expect(everyone.simpson[0]?.gapPerLevel['B']).to.be.closeTo(353 / 560 - 17 / 25, 1e-12);
+    // The 25 women of B are enough if 25 rows are enough, in a group or in a denominator.
+    for (const [options, reversed] of [
+      [{ minGroupSize: 25 }, 4],
+      [{ minGroupSize: 26 }, 3],
+      [{ minGroupSize: 1, minDenominator: 25 }, 4],
+      [{ minGroupSize: 1, minDenominator: 26 }, 3],
+    ] as const) {
+      const limited = metricFrame({ ...rows, control: berkeley['department'] ?? [], metrics }, options);
+      expect(limited.simpson[0]?.reversed).to.have.length(reversed);
+    }
     expect(everyone.warnings[0]).to.match(/male is above that of female by 0.142.*4 of 6 levels.*Simpson/);
   });
 
@@ -187,6 +200,124 @@ describe('a metric frame', () => {
     // a 330 of 500, b 170 of 500; within both levels b is ahead by a tenth.
     expect(frame.simpson.map(({ high, low }) => [high, low])).to.deep.equal([['a', 'b']]);
     expect(frame.simpson[0]?.adjustedGap).to.be.closeTo(-0.1, 1e-12);
+  });
+
+  it('reports the three pairs with the largest gaps, in this order', () => {
+    // Within both levels, each group is ahead of the one before it by 0.02; over all rows, it is behind.
+    const table = [
+      ['a', 450, 360, 50, 5],
+      ['b', 300, 246, 200, 24],
+      ['c', 150, 126, 350, 49],
+      ['d', 50, 43, 450, 72],
+    ] as const;
+    const all = table.flatMap(([group, easy, passedEasy, hard, passedHard]) => [
+      ...Array.from({ length: easy }, (_, row) => ({ group, level: 'easy', decision: Number(row < passedEasy) })),
+      ...Array.from({ length: hard }, (_, row) => ({ group, level: 'hard', decision: Number(row < passedHard) })),
+    ]);
+    for (const data of [all, [...all].reverse()]) {
+      const { simpson } = metricFrame({
+        yPred: data.map(({ decision }) => decision),
+        sensitive: data.map(({ group }) => group),
+        control: data.map(({ level }) => level),
+        metrics: ['selection_rate'],
+      });
+      const found = simpson.map(({ high, low, gap, adjustedGap }) => [
+        high,
+        low,
+        ...[gap, adjustedGap].map((value) => value.toFixed(10)),
+      ]);
+      expect(found).to.deep.equal([
+        ['a', 'd', '0.5000000000', '-0.0600000000'],
+        ['a', 'c', '0.3800000000', '-0.0400000000'],
+        ['b', 'd', '0.3100000000', '-0.0400000000'],
+      ]);
+    }
+  });
+
+  it('does not report groups that are equal within every level', () => {
+    // Half of the easy level and a quarter of the hard level pass in both groups, but a has more rows in the easy level.
+    const cell = (group: string, level: string, n: number, share: number) =>
+      Array.from({ length: n }, (_, row) => ({ group, level, decision: Number(row < n * share) }));
+    const all = [
+      ...cell('a', 'easy', 80, 0.5),
+      ...cell('a', 'hard', 40, 0.25),
+      ...cell('b', 'easy', 40, 0.5),
+      ...cell('b', 'hard', 80, 0.25),
+    ];
+    const frame = metricFrame({
+      yPred: all.map(({ decision }) => decision),
+      sensitive: all.map(({ group }) => group),
+      control: all.map(({ level }) => level),
+      metrics: ['selection_rate'],
+    });
+    expect(frame.simpson).to.deep.equal([]);
+  });
+
+  describe('of three groups, one of which is small', () => {
+    // Selected: 1 of 4, 2 of 4 and 1 of 2; labelled positive: 2, 0 and 1.
+    const frame = () =>
+      metricFrame(
+        {
+          yTrue: [1, 1, 0, 0, 0, 0, 0, 0, 1, 0],
+          yPred: [1, 0, 0, 0, 1, 1, 0, 0, 1, 0],
+          sensitive: Array.from('aaaabbbbcc'),
+          metrics: ['selection_rate', 'true_positive_rate'],
+        },
+        { minGroupSize: 3 },
+      );
+
+    it('has the smallest and the largest value of the groups that are large enough and have one', () => {
+      expect(frame().groupMin()).to.deep.equal({ selection_rate: 0.25, true_positive_rate: 0.5 });
+      expect(frame().groupMax()).to.deep.equal({ selection_rate: 0.5, true_positive_rate: 0.5 });
+      const none = metricFrame({ yPred: [1, 0], sensitive: ['a', 'b'], metrics: ['selection_rate'] });
+      expect(none.groupMin()).to.deep.equal({ selection_rate: NaN });
+    });
+
+    it('has differences and ratios between groups, and to the value of all rows', () => {
+      expect(frame().difference()['selection_rate']).to.equal(0.25);
+      expect(frame().ratio()['selection_rate']).to.equal(0.5);
+      // 4 of 10 are selected: 0.15 above a, 0.1 below b; 0.25 / 0.4 is below 0.4 / 0.5.
+      expect(frame().difference('to_overall')['selection_rate']).to.be.closeTo(0.15, 1e-12);
+      expect(frame().ratio('to_overall')['selection_rate']).to.be.closeTo(0.625, 1e-12);
+      expect(frame().metric('selection_rate', 'difference', { withCi: false })).to.include({
+        metric: 'selection_rate_difference',
+        value: 0.25,
+      });
+      expect(frame().metric('selection_rate').metric).to.equal('selection_rate_difference');
+      expect(frame().metric('true_positive_rate', 'ratio', { withCi: false }).metric).to.equal(
+        'true_positive_rate_ratio',
+      );
+      expect(() => frame().metric('accuracy')).to.throw(ValueError, 'name');
+    });
+
+    it('is written as JSON with null for a value that is not defined', () => {
+      const json = frame().toJSON();
+      expect(json['overall']).to.deep.equal({ selection_rate: 0.4, true_positive_rate: 2 / 3 });
+      expect(json['by_group']).to.deep.equal({
+        a: { selection_rate: 0.25, true_positive_rate: 0.5 },
+        b: { selection_rate: 0.5, true_positive_rate: null },
+        c: { selection_rate: 0.5, true_positive_rate: 1 },
+      });
+      expect(json).to.not.have.property('by_level');
+    });
+  });
+
+  it('compares within a level with a reference group that only other levels have', () => {
+    const frame = metricFrame(
+      {
+        yPred: [1, 0, 1, 1, 1, 0, 0, 0],
+        sensitive: Array.from('aabbbbcc'),
+        control: Array.from('xxxxyyyy'),
+        metrics: ['selection_rate'],
+      },
+      { minGroupSize: 1, referenceGroup: 'a' },
+    );
+    // In x, b selects all and the reference a half; in y there is no row of a.
+    expect(frame.byLevel['x']?.difference()).to.deep.equal({ selection_rate: 0.5 });
+    expect(frame.byLevel['y']?.difference()).to.deep.equal({ selection_rate: NaN });
+    const json = frame.toJSON()['by_level'] as Record<string, Record<string, unknown>>;
+    expect(Object.keys(json)).to.deep.equal(['x', 'y']);
+    expect(json['y']?.['by_group']).to.deep.include({ b: { selection_rate: 0.5 }, c: { selection_rate: 0 } });
   });
 
   it('rows without a level count for the groups, but not for any level', () => {

@@ -109,6 +109,40 @@ describe('the gate on an evaluation', () => {
     expect(each.metrics['refusal_gap.gender']?.threshold).to.equal(0.05);
   });
 
+  it('contains the threshold as given, frozen', () => {
+    const one = judgeLlmEval(METRICS, { metric: 'refusal_gap', threshold: 0.9 });
+    expect([one.threshold, one.metrics['refusal_gap.gender']]).to.deep.equal([
+      0.9,
+      {
+        passed: true,
+        status: 'pass',
+        threshold: 0.9,
+        comparator: '<=',
+        message: one.metrics['refusal_gap.gender']?.message,
+        straddles: false,
+      },
+    ]);
+    const limits = { refusal_gap: 0.05 };
+    const each = judgeLlmEval(METRICS, { threshold: limits });
+    expect(each.threshold).to.not.equal(limits);
+    expect(Object.isFrozen(each.threshold)).to.equal(true);
+    const higher = judgeLlmEval(METRICS, { metric: 'bbq_accuracy_ambiguous', threshold: 0.7 });
+    expect(higher.metrics['bbq_accuracy_ambiguous.race']?.comparator).to.equal('>=');
+  });
+
+  for (const [options, parameter] of [
+    [{ threshold: 0.1 }, 'metric'],
+    [{ threshold: 0.1, metric: 'sentment_gap' }, 'metric'],
+    [{ threshold: {} }, 'threshold'],
+    [{ threshold: { sentiment_gap: 1 }, metric: 'sentiment_gap' }, 'metric'],
+    [{ metric: 'sentiment_gap' }, 'metric'],
+    [{ comparator: '<' }, 'comparator'],
+  ] as const) {
+    it(`names the parameter that is wrong in ${JSON.stringify(options)}: ${parameter}`, () => {
+      expect(thrown(ValueError, () => judgeLlmEval(METRICS, options)).context).to.include({ parameter });
+    });
+  }
+
   for (const [options, message, suggestion] of [
     [{ threshold: 0.1 }, 'The metric parameter is required with a threshold', 'Name the metric'],
     [{ threshold: 0.1, metric: [] }, 'The metric parameter is required with a threshold', 'Name the metric'],
@@ -161,12 +195,25 @@ describe('assertLlmFairness', () => {
     assertLlmFairness(METRICS, 1, { metric: 'toxic_fraction', allowUndefined: true });
   });
 
+  it('fails a defined metric above its threshold even if undefined metrics pass', () => {
+    const error = thrown(FairnessAssertionError, () => {
+      assertLlmFairness(METRICS, { sentiment_gap: 0.1, toxic_fraction: 1 }, { allowUndefined: true });
+    });
+    expect(error.context).to.deep.equal({ failed: ['sentiment_gap.gender'], threshold: { sentiment_gap: 0.1, toxic_fraction: 1 } }); // prettier-ignore
+    expect(error).to.deep.include({ expected: { sentiment_gap: 0.1, toxic_fraction: 1 }, operator: '<=' });
+  });
+
   it('fails an evaluation that ended early, unless that is allowed', () => {
     const stopped = madeResult({ stopped: 'cost' });
     const error = thrown(FairnessAssertionError, () => {
       assertLlmFairness(stopped, 1, { metric: 'sentiment_gap' });
     });
     expect(error.message).to.include('ended early (cost)');
+    expect(error.context).to.deep.equal({ stopped: 'cost', failed: [] });
+    const both = thrown(FairnessAssertionError, () => {
+      assertLlmFairness(stopped, 0.1, { metric: 'sentiment_gap' });
+    });
+    expect(both.context).to.deep.equal({ stopped: 'cost', failed: ['sentiment_gap.gender'] });
     assertLlmFairness(stopped, 1, { metric: 'sentiment_gap', allowStopped: true });
   });
 

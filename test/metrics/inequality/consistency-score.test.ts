@@ -114,6 +114,15 @@ describe('consistencyScore', () => {
     }
   });
 
+  it('reads texts and booleans as numbers', () => {
+    const y = [0, 1, 0, 1, 0];
+    const expected = byDefinition([[0], [1], [2], [10], [2.5]], y, 2);
+    expect(consistencyScore({ x: ['0', '1', '2', '10', '2.5'] }, y, { nNeighbors: 2 })).to.equal(expected);
+    // The neighbours of a row are the first two rows of its value: gaps 1/2, 0, 1/2, 0, 1/2, 0.
+    const flags = [true, false, true, false, true, false];
+    expect(consistencyScore({ x: flags }, [0, 1, 1, 1, 1, 1], { nNeighbors: 2 })).to.equal(1 - 1.5 / 6);
+  });
+
   it('reads scores and labels as outcomes', () => {
     expect(consistencyScore([0, 1], [0.25, 0.75], { nNeighbors: 2 })).to.equal(0.75);
     expect(consistencyScore([0, 1], ['yes', 'no'], { nNeighbors: 2, positiveLabel: 'yes' })).to.equal(0.5);
@@ -125,6 +134,9 @@ describe('consistencyScore', () => {
     const features = { x: [0, 1, null, 2, 3], z: [0, 0, 0, 0, NaN] };
     expect(consistencyScore(features, [0, 1, 1, 0, 1], { nNeighbors: 2 })).to.equal(0.5);
     expect(consistencyScore([0, 1, 1.1, 2], [0, 1, null, 0], { nNeighbors: 2 })).to.equal(0.5);
+    const labels = ['no', 'yes', null, 'no'];
+    expect(consistencyScore([0, 1, 1.1, 2], labels, { nNeighbors: 2, positiveLabel: 'yes' })).to.equal(0.5);
+    expect(consistencyScore({ x: ['0', '1', null, '2'] }, [0, 1, 1, 0], { nNeighbors: 2 })).to.equal(0.5);
   });
 
   it('takes at most seconds for large data', function () {
@@ -164,6 +176,12 @@ describe('consistencyScore', () => {
       () => consistencyScore({ job: ['a', 'b'] }, [0, 1]),
       DataValidationError,
       "features.job must hold numbers, but holds 'a' at index 0",
+    ],
+    [
+      'a blank text as a feature',
+      () => consistencyScore({ x: ['1', ' '] }, [0, 1]),
+      DataValidationError,
+      "features.x must hold numbers, but holds ' ' at index 1",
     ],
     ['infinite features', () => consistencyScore([1, Infinity], [0, 1]), DataValidationError, 'finite'],
     ['infinite outcomes', () => consistencyScore([1, 2], [0, Infinity]), DataValidationError, 'y must be finite'],

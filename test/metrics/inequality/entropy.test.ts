@@ -250,6 +250,14 @@ describe('betweenGroupGeneralizedEntropyIndex', () => {
     expect(betweenGroupGeneralizedEntropyIndex([1, null], [1, 1], ['a', 'b'])).to.be.NaN;
   });
 
+  it('leaves out a group of which all rows have weight 0, as if it had no rows', () => {
+    const [yTrue, yPred] = [[1, 0, 1], [1, 1, 0]]; // prettier-ignore
+    // Benefits 1 and 2, mean 3/2: ((2/3)^2 + (4/3)^2 - 2) / 4 = 1/18.
+    const sampleWeight = [1, 1, 0];
+    const value = betweenGroupGeneralizedEntropyIndex(yTrue, yPred, ['a', 'b', 'c'], { sampleWeight });
+    expect(value).to.be.closeTo(1 / 18, 1e-15);
+  });
+
   it('puts rows without a group in a separate group if requested', () => {
     const options = { nanPolicy: 'include' } as const;
     expect(betweenGroupGeneralizedEntropyIndex([1, 0], [1, 1], ['a', null], options)).to.be.closeTo(1 / 18, 1e-15);

@@ -60,6 +60,15 @@ describe('normalizedDiscountedCumulativeGain', () => {
     expect(value).to.be.closeTo(1 / (1 + 1 / Math.log2(3)), 1e-15);
   });
 
+  it('rejects a number of positions that is not a whole number of at least 1', () => {
+    for (const top of [0, -1, 1.5, NaN]) {
+      expect(() => normalizedDiscountedCumulativeGain([1], { top })).to.throw(
+        ValueError,
+        `Got ${String(top)} instead.`,
+      );
+    }
+  });
+
   it('rejects negative scores, for which the best gain is not defined', () => {
     expect(() => normalizedDiscountedCumulativeGain([null, -1]))
       .to.throw(DataValidationError, 'scores must be 0 or more, but holds -1 at index 1.')
@@ -117,6 +126,12 @@ describe('infeasibleIndex', () => {
 
   it('accepts targets that sum to less than 1, and targets of 0', () => {
     expect(infeasibleIndex(['b', 'b', 'a', 'b'], { a: 0.25, b: 0 }).infeasibleIndex).to.equal(0);
+  });
+
+  it('accepts a target of 1, which only a ranking of one group meets', () => {
+    expect(infeasibleIndex(['a', 'a'], { a: 1 }).infeasibleIndex).to.equal(0);
+    expect(infeasibleIndex(['a', 'b', 'a'], { a: 1, b: 0 }).positions).to.deep.equal([1, 2]);
+    expect(() => infeasibleIndex(['a'], { a: 1.5 })).to.throw(ValueError, "Got 1.5 for 'a' instead.");
   });
 
   it('moves up the rows after a row without a group', () => {
