@@ -25,6 +25,13 @@ describe('quantile, type 7', () => {
   it('of no values is NaN', () => {
     expect(quantileSorted([], 0.5)).to.be.NaN;
   });
+
+  it('of infinite values is infinite between two of them, and finite at the position of a finite value', () => {
+    // Hyndman and Fan (1996): at the probability k / (n - 1), the quantile of type 7 is the order statistic k + 1. Between
+    // two order statistics, it lies between them.
+    expect(quantileSorted([1, 2, Infinity], 0.5)).to.equal(2);
+    expect(quantileSorted([1, Infinity, Infinity], 0.75)).to.equal(Infinity);
+  });
 });
 
 describe('Wilson interval', () => {
