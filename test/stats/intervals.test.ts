@@ -3,7 +3,7 @@ import { expect } from 'chai';
 
 import { createRandom } from '../../src/internal/random.ts';
 import { createBinomialSampler } from '../../src/stats/binomial-sampler.ts';
-import { gapIntervals } from '../../src/stats/gap-interval.ts';
+import { gapIntervals, rankedCritical } from '../../src/stats/gap-interval.ts';
 import { wilsonInterval } from '../../src/stats/index.ts';
 import { quantileSorted } from '../../src/stats/quantile.ts';
 
@@ -290,6 +290,47 @@ describe('interval of the largest gap', () => {
       expect(beside.intervals).to.have.length(2);
       expect(beside.intervals[0]?.[1]).to.be.above(alone?.[1] ?? NaN);
     });
+
+    it('the p-value is of the family with the largest |t|, in any order of the families', () => {
+      const families = [rates([50, 50], [100, 100]), rates([1, 99], [100, 100])];
+      for (const given of [families, families.toReversed()]) {
+        // 70 standard errors apart: no replicate reaches this distance.
+        const { pValue } = gapIntervals(given, { level: 0.95, samples: 99, random: createRandom(2) });
+        expect(pValue).to.equal(0.01);
+      }
+    });
+  });
+
+  describe('critical value and p-value of drawn maxima', () => {
+    // Davison and Hinkley (1997), section 2.1 and 4.2: the quantile is the value of rank (R + 1) p, and the p-value is
+    // (1 + the number of values that are at least the observed one) / (R + 1).
+    const drawn = Float64Array.from({ length: 99 }, (_, index) => ((index * 37) % 99) + 1);
+
+    for (const [level, rank] of [
+      [0.95, 95],
+      [0.9, 90],
+      [0.801, 81],
+      // In float64, 100 x 0.55 is above 55.
+      [0.55, 55],
+      [0.999, 99],
+      [0.001, 1],
+    ] as const) {
+      it(`of 1 to 99 in mixed order, the ${level} quantile is ${rank}`, () => {
+        expect(rankedCritical(drawn.slice(), level, 0).critical).to.equal(rank);
+      });
+    }
+
+    for (const [observed, pValue] of [
+      [95, 0.06],
+      [95.5, 0.05],
+      [99, 0.02],
+      [100, 0.01],
+      [1, 1],
+    ] as const) {
+      it(`of 1 to 99, the p-value of ${observed} is ${pValue}`, () => {
+        expect(rankedCritical(drawn.slice(), 0.95, observed).pValue).to.equal(pValue);
+      });
+    }
   });
 
   describe('degenerate families', () => {
@@ -341,6 +382,18 @@ describe('interval of the largest gap', () => {
   describe('above 64 groups', () => {
     const many = <T>(value: T): T[] => Array<T>(65).fill(value);
 
+    it('applies if any family has more than 64 groups, and reports its method', () => {
+      const methodOf = (...families: Family[]) =>
+        gapIntervals(families, { level: 0.95, samples: 10, random: createRandom(1) }).method;
+      const welch: Family = { kind: 'means', means: many(1), standardErrors: many(1), sizes: many(10) };
+      const [few, most] = [rates([10, 20], [100, 100]), rates(many(30).slice(1), many(100).slice(1))];
+      expect(methodOf(few)).to.equal('simultaneous');
+      expect(methodOf(few, most)).to.equal('simultaneous');
+      expect(methodOf(welch)).to.equal('bonferroni-welch');
+      expect(methodOf(few, welch)).to.equal('bonferroni-agresti-caffo');
+      expect(methodOf(welch, few)).to.equal('bonferroni-agresti-caffo');
+    });
+
     it('is Bonferroni with Agresti and Caffo, and reports this method', () => {
       const trials = many(100);
       const successes = trials.map((_, group) => 30 + (group % 5));
@@ -371,13 +424,14 @@ describe('interval of the largest gap', () => {
 
     it('the p-value is pairs x the two-sided normal tail', () => {
       const means = many(0).map((mean, group) => (group === 7 ? 6 : mean));
-      const { pValue } = gapIntervals([{ kind: 'means', means, standardErrors: many(1) }], {
-        level: 0.95,
-        samples: 10,
-        random: createRandom(1),
-      });
+      const family: Family = { kind: 'means', means, standardErrors: many(1) };
+      const equal: Family = { kind: 'means', means: many(0), standardErrors: many(1) };
+      const pValueOf = (...families: Family[]) =>
+        gapIntervals(families, { level: 0.95, samples: 10, random: createRandom(1) }).pValue;
       // R: 2 * pnorm(-6 / sqrt(2)) is 2.2090497e-05.
-      expect(pValue).to.be.closeTo(2080 * 2.2090497e-5, 1e-6);
+      expect(pValueOf(family)).to.be.closeTo(2080 * 2.2090497e-5, 1e-6);
+      expect(pValueOf(family, equal)).to.be.closeTo(4160 * 2.2090497e-5, 2e-6);
+      expect(pValueOf(equal, family)).to.be.closeTo(4160 * 2.2090497e-5, 2e-6);
     });
   });
 });
