@@ -6,6 +6,7 @@ import { createBinomialSampler } from '../../src/stats/binomial-sampler.ts';
 import { gapIntervals, rankedCritical } from '../../src/stats/gap-interval.ts';
 import { wilsonInterval } from '../../src/stats/index.ts';
 import { quantileSorted } from '../../src/stats/quantile.ts';
+import { estimateRates } from '../../src/stats/rate-family.ts';
 
 describe('quantile, type 7', () => {
   // R: quantile(c(1, 2, 4, 8), p)
@@ -159,6 +160,40 @@ describe('interval of the largest gap', () => {
       const half = 1.959964 * Math.sqrt(1 / 4000 + 1 / 3000 - 2 / 10_000);
       expect(low).to.be.closeTo(Math.log(4 / 3) - half, 1e-3);
       expect(high).to.be.closeTo(Math.log(4 / 3) + half, 1e-3);
+    });
+
+    // With 9 trials or fewer, and with millions, the counts are drawn from normal distributions.
+    for (const [title, successes, trials] of [
+      ['of 9 trials', [1, 8], [9, 9]],
+      ['of 5 trials and of a thousand', [1, 800], [5, 1000]],
+      ['of a million trials', [303_000, 300_000], [1_000_000, 1_000_000]],
+      ['of a thousand trials and of a million', [300, 400_000], [1000, 1_000_000]],
+      ['of one trial and of so many that the rate rounds to 1', [0, 1e17], [1, 1e17]],
+    ] as const) {
+      it(`two rates ${title}: Agresti and Caffo with the normal quantile`, () => {
+        const { low, high } = intervalOf(rates([...successes], [...trials]), { samples: 20_000 });
+        const [p1, p2] = [(successes[0] + 1) / (trials[0] + 2), (successes[1] + 1) / (trials[1] + 2)];
+        const half = 1.959964 * Math.sqrt((p1 * (1 - p1)) / (trials[0] + 2) + (p2 * (1 - p2)) / (trials[1] + 2));
+        // The critical value of 20,000 replicates has a standard error of 0.7%.
+        expect(low).to.be.closeTo(Math.abs(p1 - p2) - half, 0.03 * half);
+        expect(high).to.be.closeTo(Math.min(1, Math.abs(p1 - p2) + half), 0.03 * half);
+      });
+    }
+
+    it('the centres and variances are those of Agresti and Caffo, and of the logarithm with half a count added', () => {
+      const trials = [20, 50.5];
+      const successes = [3, 40.25];
+      const difference = estimateRates({ kind: 'rates', successes, trials }, createRandom(1));
+      // (k + 1) / (n + 2), and p (1 - p) / (n + 2).
+      expect(difference.centres[0]).to.be.closeTo(4 / 22, 1e-15);
+      expect(difference.centres[1]).to.be.closeTo(41.25 / 52.5, 1e-15);
+      expect(difference.variances[0]).to.be.closeTo((4 * 18) / 22 ** 3, 1e-15);
+      const ratio = estimateRates({ kind: 'log-rates', successes, trials }, createRandom(1));
+      // ln((k + 1/2) / (n + 1)), with the variance 1 / (k + 1/2) - 1 / (n + 1).
+      expect(ratio.centres[0]).to.be.closeTo(Math.log(3.5 / 21), 1e-15);
+      expect(ratio.centres[1]).to.be.closeTo(Math.log(40.75 / 51.5), 1e-15);
+      expect(ratio.variances[0]).to.be.closeTo(1 / 3.5 - 1 / 21, 1e-15);
+      expect(ratio.variances[1]).to.be.closeTo(1 / 40.75 - 1 / 51.5, 1e-15);
     });
 
     // R: qtukey(0.95, K, Inf) / sqrt(2), the quantile of the largest of all pairs of equal standard errors.
