@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 
 import { createRandom } from '../../src/internal/random.ts';
-import { gapRange, outermostFirst, tOfNormal, welchDegrees } from '../../src/stats/gap-family.ts';
+import { gapRange, normalOfT, outermostFirst, tOfNormal, welchDegrees } from '../../src/stats/gap-family.ts';
+import { largestNormal, largestT } from '../../src/stats/max-t.ts';
 import { pairExtremes } from '../../src/stats/pair-extremes.ts';
 
 /** Tries all pairs. */
@@ -68,14 +69,17 @@ describe('the extremes of all pairs of groups', () => {
 });
 
 describe('the range of a gap with degrees of freedom', () => {
-  /** Tries all pairs, each with the t quantile of its own degrees of freedom, and returns the range of the gap. */
-  function rangeByBruteForce(
+  /**
+   * Tries all pairs, each with its own degrees of freedom. Returns the range of the gap, and the largest |t| as the normal
+   * value with the same tail probability.
+   */
+  function byBruteForceWithDegrees(
     centres: Float64Array,
     variances: Float64Array,
     degrees: Float64Array,
     critical: number,
-  ): [low: number, high: number] {
-    let [low, high, gap] = [0, 0, 0];
+  ): { range: [low: number, high: number]; largest: number } {
+    let [low, high, gap, largest] = [0, 0, 0, 0];
     for (let i = 0; i < centres.length; i++) {
       for (let j = 0; j < centres.length; j++) {
         const difference = (centres[i] as number) - (centres[j] as number);
@@ -85,9 +89,11 @@ describe('the range of a gap with degrees of freedom', () => {
         low = Math.max(low, difference - half);
         high = Math.max(high, difference + half);
         gap = Math.max(gap, difference);
+        if (difference > 0 && vi + vj === 0) largest = Infinity;
+        else if (difference > 0) largest = Math.max(largest, normalOfT(difference / Math.sqrt(vi + vj), pairDegrees));
       }
     }
-    return [Math.min(low, gap), Math.max(gap, high)];
+    return { range: [Math.min(low, gap), Math.max(gap, high)], largest };
   }
 
   type Group = readonly [centre: number, variance: number, degrees: number];
@@ -101,7 +107,7 @@ describe('the range of a gap with degrees of freedom', () => {
   };
 
   for (const [title, shape] of Object.entries(shapes)) {
-    it(`equals the range of all pairs: ${title}`, () => {
+    it(`and the largest t equal those of all pairs: ${title}`, () => {
       const random = createRandom(15);
       for (let trial = 0; trial < 100; trial++) {
         const groups = Array.from({ length: 2 + random.integer(20) }, (_, index) =>
@@ -112,14 +118,26 @@ describe('the range of a gap with degrees of freedom', () => {
         ) as [Float64Array, Float64Array, Float64Array];
         const point = Math.max(...centres) - Math.min(...centres);
         for (const critical of [0.5, 2, 4]) {
-          const [low, high] = rangeByBruteForce(centres, variances, degrees, critical);
-          const found = gapRange({ centres, variances, point, ceiling: Infinity }, critical, degrees);
-          expect(found[0], `trial ${String(trial)}`).to.be.closeTo(low, 1e-12);
-          expect(found[1], `trial ${String(trial)}`).to.be.closeTo(high, 1e-12);
+          const expected = byBruteForceWithDegrees(centres, variances, degrees, critical);
+          const family = { centres, variances, degrees, point, ceiling: Infinity, draw: () => undefined };
+          const found = gapRange(family, critical, degrees);
+          expect(found[0], `trial ${String(trial)}`).to.be.closeTo(expected.range[0], 1e-12);
+          expect(found[1], `trial ${String(trial)}`).to.be.closeTo(expected.range[1], 1e-12);
+          const largest = largestNormal(family);
+          if (expected.largest === Infinity) expect(largest).to.equal(Infinity);
+          else expect(largest, `trial ${String(trial)}`).to.be.closeTo(expected.largest, 1e-12);
         }
       }
     });
   }
+
+  it('the largest |t| of known errors is the largest difference in standard errors; 0 without a difference', () => {
+    // 3 / sqrt(0 + 9), 4 / sqrt(0 + 4) and 1 / sqrt(9 + 4).
+    expect(largestT(Float64Array.of(0, 3, 4), Float64Array.of(0, 9, 4))).to.be.closeTo(2, 1e-15);
+    expect(largestT(Float64Array.of(0, -3), Float64Array.of(7, 9))).to.be.closeTo(0.75, 1e-15);
+    expect(largestT(Float64Array.of(5, 5), Float64Array.of(0, 0))).to.equal(0);
+    expect(largestT(Float64Array.of(5, 6), Float64Array.of(0, 0))).to.equal(Infinity);
+  });
 
   it('is bounded by the ceiling, and is at least the lower bound of the upper end, in the unit of the values', () => {
     const groups = { centres: Float64Array.of(0, 2), variances: Float64Array.of(0.5, 0.5), point: 20, unit: 10 };
