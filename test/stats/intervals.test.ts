@@ -212,6 +212,28 @@ describe('interval of the largest gap', () => {
       });
     }
 
+    it('of two independent families: Šidák (1967), z at (1 + sqrt(0.95)) / 2 is 2.2365', () => {
+      const errors: Family = { kind: 'means', means: [0, 10], standardErrors: [0.6, 0.8] };
+      const [tabled, many] = [rates([4000, 3000], [10_000, 10_000]), rates([4e6, 3e6], [1e7, 1e7])];
+      for (const families of [
+        [errors, tabled],
+        [tabled, errors],
+        [tabled, tabled],
+        [tabled, many],
+      ]) {
+        const { intervals } = gapIntervals(families, { level: 0.95, samples: 20_000, random: createRandom(3) });
+        families.forEach((family, index) => {
+          const [low, high] = intervals[index] ?? [NaN, NaN];
+          const [gap, error] =
+            family === errors
+              ? [10, 1]
+              : [0.1, Math.sqrt((0.4 * 0.6 + 0.3 * 0.7) / (family === tabled ? 10_000 : 1e7))];
+          expect((high - gap) / error).to.be.closeTo(2.2365, 0.05);
+          expect((gap - low) / error).to.be.closeTo(2.2365, 0.05);
+        });
+      }
+    });
+
     // Two groups of n and equal variances: t on 2 (n - 1) degrees. R: qt(0.975, 8), qt(0.975, 78).
     for (const [n, expected] of [
       [5, 2.306],
