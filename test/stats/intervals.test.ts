@@ -245,6 +245,17 @@ describe('interval of the largest gap', () => {
       });
     }
 
+    it('means of 10 and 40 values of equal variance: the 95% point of |t| is 2.1354 (8 million samples of numpy)', () => {
+      const family: Family = {
+        kind: 'means',
+        means: [0, 10],
+        standardErrors: [Math.sqrt(1 / 10), Math.sqrt(1 / 40)],
+        sizes: [10, 40],
+      };
+      const { high } = intervalOf(family, { samples: 100_000 });
+      expect((high - 10) / Math.sqrt(1 / 10 + 1 / 40)).to.be.closeTo(2.1354, 0.03);
+    });
+
     it('the mean of 40 exponential values and a known mean: the 95% point of |t| is 2.24 (40,000 simulated samples)', () => {
       const family: Family = {
         kind: 'means',
@@ -325,6 +336,34 @@ describe('interval of the largest gap', () => {
         expect(other.high / factor).to.be.closeTo(one.high, 1e-9);
       });
     }
+
+    it('equal means with large and small errors have the interval in the unit of the errors', () => {
+      for (const errors of [
+        [1, 1],
+        [1, 2],
+      ]) {
+        const family = (unit: number): Family => ({
+          kind: 'means',
+          means: [0, 0],
+          standardErrors: errors.map((error) => error * unit),
+          sizes: [40, 50],
+        });
+        for (const unit of [1e-200, 1e200]) {
+          expect(intervalOf(family(unit)).high / unit).to.be.closeTo(intervalOf(family(1)).high, 1e-9);
+        }
+      }
+    });
+
+    it('a constant that is added to all means changes nothing, even if it is large', () => {
+      const family = (added: number): Family => ({
+        kind: 'means',
+        means: [added, added + 2, added + 4],
+        standardErrors: [0.5, 0.25, 0.125],
+        sizes: [40, 50, 60],
+      });
+      // Above 2^53, float64 holds even numbers only.
+      for (const added of [-2, 1e6, 1e16]) expect(intervalOf(family(added))).to.deep.equal(intervalOf(family(0)));
+    });
 
     it('a skewness to the left is the mirror image of one to the right', () => {
       const family = (sign: number): Family => ({
