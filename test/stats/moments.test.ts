@@ -81,11 +81,13 @@ describe('moments', () => {
   });
 
   it('a rounding error that is left by a removal is not a variance', () => {
-    // Nine values of 0.1 and 1000 are removed; the value 0.1 has no variance.
-    const tenths: GroupMoments = { weight: 10, mean: 0.1, m2: 0, m3: 0 };
-    const far: GroupMoments = { weight: 1, mean: 1000, m2: 0, m3: 0 };
-    const rest = removeMoments(mergeMoments(tenths, far), mergeMoments({ ...tenths, weight: 9 }, far));
-    expect(rest.m2).to.equal(0);
-    expect(rest.mean).to.be.closeTo(0.1, 1e-9);
+    // Nine equal values and 1000 are removed from ten of them and 1000; one value has no variance.
+    for (let value = 0.1; value < 2; value += 0.1) {
+      const ten: GroupMoments = { weight: 10, mean: value, m2: 0, m3: 0 };
+      const far: GroupMoments = { weight: 1, mean: 1000, m2: 0, m3: 0 };
+      const rest = removeMoments(mergeMoments(ten, far), mergeMoments({ ...ten, weight: 9 }, far));
+      expect(rest.m2).to.equal(0);
+      expect(rest.mean).to.be.closeTo(value, 1e-9);
+    }
   });
 });
