@@ -93,12 +93,25 @@ describe('interval of a gap with clusters', () => {
     }
   }
 
-  it('of three groups of which two always change together has one difference: z is 1.96', () => {
-    const pairs = [{ first: 0, second: 2, covariance: 1, maxDegrees: MANY }];
-    const { intervals } = intervalsOf([family([0, 10, 0], [1, 3, 1], { pairs })]);
-    expect(((intervals[0]?.[1] ?? NaN) - 10) / 2).to.be.closeTo(1.96, 0.04);
-    expect((10 - (intervals[0]?.[0] ?? NaN)) / 2).to.be.closeTo(1.96, 0.04);
-  });
+  for (const [title, alike, covariance] of [
+    ['the first and the last', [0, 2], 1],
+    ['the first two, in reverse order', [1, 0], 1],
+    ['the last two, with a rounding error', [1, 2], 1 + 1e-13],
+  ] as const) {
+    it(`of three groups of which ${title} always change together has one difference: z is 1.96`, () => {
+      const [first, second] = alike;
+      const isAlike = [0, 1, 2].map((group) => group === first || group === second);
+      const { intervals } = intervalsOf([
+        family(
+          isAlike.map((same) => (same ? 0 : 10)),
+          isAlike.map((same) => (same ? 1 : 3)),
+          { pairs: [{ first, second, covariance, maxDegrees: MANY }] },
+        ),
+      ]);
+      expect(((intervals[0]?.[1] ?? NaN) - 10) / 2).to.be.closeTo(1.96, 0.04);
+      expect((10 - (intervals[0]?.[0] ?? NaN)) / 2).to.be.closeTo(1.96, 0.04);
+    });
+  }
 
   it('of two independent families: Šidák (1967), z at (1 + sqrt(0.95)) / 2 is 2.2365', () => {
     const { intervals, method } = intervalsOf([family([0, 10], [1, 3]), family([0, 0], [2, 2])]);
@@ -159,6 +172,7 @@ describe('errors from clusters', () => {
     expect(Array.from(picked.degrees)).to.deep.equal([30, 20]);
     expect(Array.from(picked.clusters)).to.deep.equal([31, 21]);
     expect(picked.pairs).to.deep.equal([{ first: 1, second: 0, covariance: -2, maxDegrees: 40 }]);
+    for (const group of [0, 1, 2]) expect(pickErrors(errors, [group]).pairs).to.deep.equal([]);
   });
 
   it('of a difference are sqrt(v1 + v2 - 2 cov), in either order, with at most the degrees of the pair', () => {
