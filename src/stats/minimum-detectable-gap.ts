@@ -93,11 +93,9 @@ export function minimumDetectableGap(options: DetectableGapOptions): number | nu
   const isDetected = (gap: number): boolean =>
     gap > detectable(ratesWith(gap, rate, shareA), trialsA, trialsB, critical);
   if (!isDetected(1)) return null;
-  // The gap at which a rate reaches its bound divides the range into two parts. In each part, the gap minus the
-  // detectable gap is convex and starts at or below 0, so this difference crosses 0 upward once. The crossing is in the
-  // first part if the difference is positive at the end of the first part.
-  const bound = Math.min(1, (1 - rate) / (1 - shareA), rate / shareA);
-  return isDetected(bound) ? bisect(isDetected, 0, bound) : bisect(isDetected, bound, 1);
+  // The gap minus the detectable gap consists of two convex functions: one up to the gap at which a rate reaches its
+  // bound, one from there on. Both are at most 0 for a gap of 0, so that they remain positive once they are positive.
+  return bisect(isDetected, 0, 1);
 }
 
 /**

@@ -3,7 +3,8 @@ export function quantileSorted(sorted: ArrayLike<number>, probability: number): 
   const position = (sorted.length - 1) * probability;
   const below = Math.floor(position);
   const low = sorted[below] ?? NaN;
-  const high = sorted[Math.min(below + 1, sorted.length - 1)] ?? NaN;
-  // Skips the interpolation for equal values and exact positions, so that an infinite value does not give NaN.
+  const high = sorted[below + 1] ?? NaN;
+  // Skips the interpolation for equal values and exact positions, such as the last one, so that neither an infinite
+  // value nor a missing one gives NaN.
   return low === high || position === below ? low : low + (high - low) * (position - below);
 }

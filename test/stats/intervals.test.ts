@@ -3,9 +3,10 @@ import { expect } from 'chai';
 
 import { createRandom } from '../../src/internal/random.ts';
 import { createBinomialSampler } from '../../src/stats/binomial-sampler.ts';
-import { gapIntervals } from '../../src/stats/gap-interval.ts';
+import { gapIntervals, rankedCritical } from '../../src/stats/gap-interval.ts';
 import { wilsonInterval } from '../../src/stats/index.ts';
 import { quantileSorted } from '../../src/stats/quantile.ts';
+import { estimateRates } from '../../src/stats/rate-family.ts';
 
 describe('quantile, type 7', () => {
   // R: quantile(c(1, 2, 4, 8), p)
@@ -24,6 +25,13 @@ describe('quantile, type 7', () => {
 
   it('of no values is NaN', () => {
     expect(quantileSorted([], 0.5)).to.be.NaN;
+  });
+
+  it('of infinite values is infinite between two of them, and finite at the position of a finite value', () => {
+    // Hyndman and Fan (1996): at the probability k / (n - 1), the quantile of type 7 is the order statistic k + 1. Between
+    // two order statistics, it lies between them.
+    expect(quantileSorted([1, 2, Infinity], 0.5)).to.equal(2);
+    expect(quantileSorted([1, Infinity, Infinity], 0.75)).to.equal(Infinity);
   });
 });
 
@@ -154,6 +162,40 @@ describe('interval of the largest gap', () => {
       expect(high).to.be.closeTo(Math.log(4 / 3) + half, 1e-3);
     });
 
+    // With 9 trials or fewer, and with millions, the counts are drawn from normal distributions.
+    for (const [title, successes, trials] of [
+      ['of 9 trials', [1, 8], [9, 9]],
+      ['of 5 trials and of a thousand', [1, 800], [5, 1000]],
+      ['of a million trials', [303_000, 300_000], [1_000_000, 1_000_000]],
+      ['of a thousand trials and of a million', [300, 400_000], [1000, 1_000_000]],
+      ['of one trial and of so many that the rate rounds to 1', [0, 1e17], [1, 1e17]],
+    ] as const) {
+      it(`two rates ${title}: Agresti and Caffo with the normal quantile`, () => {
+        const { low, high } = intervalOf(rates([...successes], [...trials]), { samples: 20_000 });
+        const [p1, p2] = [(successes[0] + 1) / (trials[0] + 2), (successes[1] + 1) / (trials[1] + 2)];
+        const half = 1.959964 * Math.sqrt((p1 * (1 - p1)) / (trials[0] + 2) + (p2 * (1 - p2)) / (trials[1] + 2));
+        // The critical value of 20,000 replicates has a standard error of 0.7%.
+        expect(low).to.be.closeTo(Math.abs(p1 - p2) - half, 0.03 * half);
+        expect(high).to.be.closeTo(Math.min(1, Math.abs(p1 - p2) + half), 0.03 * half);
+      });
+    }
+
+    it('the centres and variances are those of Agresti and Caffo, and of the logarithm with half a count added', () => {
+      const trials = [20, 50.5];
+      const successes = [3, 40.25];
+      const difference = estimateRates({ kind: 'rates', successes, trials }, createRandom(1));
+      // (k + 1) / (n + 2), and p (1 - p) / (n + 2).
+      expect(difference.centres[0]).to.be.closeTo(4 / 22, 1e-15);
+      expect(difference.centres[1]).to.be.closeTo(41.25 / 52.5, 1e-15);
+      expect(difference.variances[0]).to.be.closeTo((4 * 18) / 22 ** 3, 1e-15);
+      const ratio = estimateRates({ kind: 'log-rates', successes, trials }, createRandom(1));
+      // ln((k + 1/2) / (n + 1)), with the variance 1 / (k + 1/2) - 1 / (n + 1).
+      expect(ratio.centres[0]).to.be.closeTo(Math.log(3.5 / 21), 1e-15);
+      expect(ratio.centres[1]).to.be.closeTo(Math.log(40.75 / 51.5), 1e-15);
+      expect(ratio.variances[0]).to.be.closeTo(1 / 3.5 - 1 / 21, 1e-15);
+      expect(ratio.variances[1]).to.be.closeTo(1 / 40.75 - 1 / 51.5, 1e-15);
+    });
+
     // R: qtukey(0.95, K, Inf) / sqrt(2), the quantile of the largest of all pairs of equal standard errors.
     for (const [groups, expected] of [
       [2, 1.96],
@@ -170,6 +212,28 @@ describe('interval of the largest gap', () => {
       });
     }
 
+    it('of two independent families: Šidák (1967), z at (1 + sqrt(0.95)) / 2 is 2.2365', () => {
+      const errors: Family = { kind: 'means', means: [0, 10], standardErrors: [0.6, 0.8] };
+      const [tabled, many] = [rates([4000, 3000], [10_000, 10_000]), rates([4e6, 3e6], [1e7, 1e7])];
+      for (const families of [
+        [errors, tabled],
+        [tabled, errors],
+        [tabled, tabled],
+        [tabled, many],
+      ]) {
+        const { intervals } = gapIntervals(families, { level: 0.95, samples: 20_000, random: createRandom(3) });
+        families.forEach((family, index) => {
+          const [low, high] = intervals[index] ?? [NaN, NaN];
+          const [gap, error] =
+            family === errors
+              ? [10, 1]
+              : [0.1, Math.sqrt((0.4 * 0.6 + 0.3 * 0.7) / (family === tabled ? 10_000 : 1e7))];
+          expect((high - gap) / error).to.be.closeTo(2.2365, 0.05);
+          expect((gap - low) / error).to.be.closeTo(2.2365, 0.05);
+        });
+      }
+    });
+
     // Two groups of n and equal variances: t on 2 (n - 1) degrees. R: qt(0.975, 8), qt(0.975, 78).
     for (const [n, expected] of [
       [5, 2.306],
@@ -180,6 +244,17 @@ describe('interval of the largest gap', () => {
         expect((intervalOf(family, { samples: 40_000 }).high - 10) / Math.SQRT2).to.be.closeTo(expected, 0.04);
       });
     }
+
+    it('means of 10 and 40 values of equal variance: the 95% point of |t| is 2.1354 (8 million samples of numpy)', () => {
+      const family: Family = {
+        kind: 'means',
+        means: [0, 10],
+        standardErrors: [Math.sqrt(1 / 10), Math.sqrt(1 / 40)],
+        sizes: [10, 40],
+      };
+      const { high } = intervalOf(family, { samples: 100_000 });
+      expect((high - 10) / Math.sqrt(1 / 10 + 1 / 40)).to.be.closeTo(2.1354, 0.03);
+    });
 
     it('the mean of 40 exponential values and a known mean: the 95% point of |t| is 2.24 (40,000 simulated samples)', () => {
       const family: Family = {
@@ -262,6 +337,34 @@ describe('interval of the largest gap', () => {
       });
     }
 
+    it('equal means with large and small errors have the interval in the unit of the errors', () => {
+      for (const errors of [
+        [1, 1],
+        [1, 2],
+      ]) {
+        const family = (unit: number): Family => ({
+          kind: 'means',
+          means: [0, 0],
+          standardErrors: errors.map((error) => error * unit),
+          sizes: [40, 50],
+        });
+        for (const unit of [1e-200, 1e200]) {
+          expect(intervalOf(family(unit)).high / unit).to.be.closeTo(intervalOf(family(1)).high, 1e-9);
+        }
+      }
+    });
+
+    it('a constant that is added to all means changes nothing, even if it is large', () => {
+      const family = (added: number): Family => ({
+        kind: 'means',
+        means: [added, added + 2, added + 4],
+        standardErrors: [0.5, 0.25, 0.125],
+        sizes: [40, 50, 60],
+      });
+      // Above 2^53, float64 holds even numbers only.
+      for (const added of [-2, 1e6, 1e16]) expect(intervalOf(family(added))).to.deep.equal(intervalOf(family(0)));
+    });
+
     it('a skewness to the left is the mirror image of one to the right', () => {
       const family = (sign: number): Family => ({
         kind: 'means',
@@ -283,6 +386,47 @@ describe('interval of the largest gap', () => {
       expect(beside.intervals).to.have.length(2);
       expect(beside.intervals[0]?.[1]).to.be.above(alone?.[1] ?? NaN);
     });
+
+    it('the p-value is of the family with the largest |t|, in any order of the families', () => {
+      const families = [rates([50, 50], [100, 100]), rates([1, 99], [100, 100])];
+      for (const given of [families, families.toReversed()]) {
+        // 70 standard errors apart: no replicate reaches this distance.
+        const { pValue } = gapIntervals(given, { level: 0.95, samples: 99, random: createRandom(2) });
+        expect(pValue).to.equal(0.01);
+      }
+    });
+  });
+
+  describe('critical value and p-value of drawn maxima', () => {
+    // Davison and Hinkley (1997), section 2.1 and 4.2: the quantile is the value of rank (R + 1) p, and the p-value is
+    // (1 + the number of values that are at least the observed one) / (R + 1).
+    const drawn = Float64Array.from({ length: 99 }, (_, index) => ((index * 37) % 99) + 1);
+
+    for (const [level, rank] of [
+      [0.95, 95],
+      [0.9, 90],
+      [0.801, 81],
+      // In float64, 100 x 0.55 is above 55.
+      [0.55, 55],
+      [0.999, 99],
+      [0.001, 1],
+    ] as const) {
+      it(`of 1 to 99 in mixed order, the ${level} quantile is ${rank}`, () => {
+        expect(rankedCritical(drawn.slice(), level, 0).critical).to.equal(rank);
+      });
+    }
+
+    for (const [observed, pValue] of [
+      [95, 0.06],
+      [95.5, 0.05],
+      [99, 0.02],
+      [100, 0.01],
+      [1, 1],
+    ] as const) {
+      it(`of 1 to 99, the p-value of ${observed} is ${pValue}`, () => {
+        expect(rankedCritical(drawn.slice(), 0.95, observed).pValue).to.equal(pValue);
+      });
+    }
   });
 
   describe('degenerate families', () => {
@@ -334,6 +478,18 @@ describe('interval of the largest gap', () => {
   describe('above 64 groups', () => {
     const many = <T>(value: T): T[] => Array<T>(65).fill(value);
 
+    it('applies if any family has more than 64 groups, and reports its method', () => {
+      const methodOf = (...families: Family[]) =>
+        gapIntervals(families, { level: 0.95, samples: 10, random: createRandom(1) }).method;
+      const welch: Family = { kind: 'means', means: many(1), standardErrors: many(1), sizes: many(10) };
+      const [few, most] = [rates([10, 20], [100, 100]), rates(many(30).slice(1), many(100).slice(1))];
+      expect(methodOf(few)).to.equal('simultaneous');
+      expect(methodOf(few, most)).to.equal('simultaneous');
+      expect(methodOf(welch)).to.equal('bonferroni-welch');
+      expect(methodOf(few, welch)).to.equal('bonferroni-agresti-caffo');
+      expect(methodOf(welch, few)).to.equal('bonferroni-agresti-caffo');
+    });
+
     it('is Bonferroni with Agresti and Caffo, and reports this method', () => {
       const trials = many(100);
       const successes = trials.map((_, group) => 30 + (group % 5));
@@ -364,13 +520,14 @@ describe('interval of the largest gap', () => {
 
     it('the p-value is pairs x the two-sided normal tail', () => {
       const means = many(0).map((mean, group) => (group === 7 ? 6 : mean));
-      const { pValue } = gapIntervals([{ kind: 'means', means, standardErrors: many(1) }], {
-        level: 0.95,
-        samples: 10,
-        random: createRandom(1),
-      });
+      const family: Family = { kind: 'means', means, standardErrors: many(1) };
+      const equal: Family = { kind: 'means', means: many(0), standardErrors: many(1) };
+      const pValueOf = (...families: Family[]) =>
+        gapIntervals(families, { level: 0.95, samples: 10, random: createRandom(1) }).pValue;
       // R: 2 * pnorm(-6 / sqrt(2)) is 2.2090497e-05.
-      expect(pValue).to.be.closeTo(2080 * 2.2090497e-5, 1e-6);
+      expect(pValueOf(family)).to.be.closeTo(2080 * 2.2090497e-5, 1e-6);
+      expect(pValueOf(family, equal)).to.be.closeTo(4160 * 2.2090497e-5, 2e-6);
+      expect(pValueOf(equal, family)).to.be.closeTo(4160 * 2.2090497e-5, 2e-6);
     });
   });
 });

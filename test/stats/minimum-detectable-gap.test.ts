@@ -124,6 +124,13 @@ describe('smallest detectable gap of two means', () => {
     );
   });
 
+  it('at power 0.5 is the half-width of the interval, because z_power is 0', () => {
+    expect(minimumDetectableMeanGap({ standardErrorA: 3, standardErrorB: 4, level: 0.95, power: 0.5 })).to.be.closeTo(
+      5 * 1.959963984540054,
+      1e-12,
+    );
+  });
+
   it('of two means of 16 values with standard deviation 1 is about 1: the rule n = 16 / d^2 (Lehr 1992)', () => {
     expect(minimumDetectableMeanGap({ standardErrorA: 1 / 4, standardErrorB: 1 / 4, level: 0.95 })).to.be.closeTo(
       1,

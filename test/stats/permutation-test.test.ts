@@ -133,7 +133,9 @@ describe('permutation p-value', () => {
     ['more successes than trials', [{ successes: [5, 1], trials: [4, 4] }], 10],
     ['fractions', [{ successes: [1.5, 1], trials: [4, 4] }], 10],
     ['missing counts', [{ successes: [NaN, 1], trials: [4, 4] }], 10],
+    ['fewer successes than 0', [{ successes: [-1, 3], trials: [4, 4] }], 10],
     ['other numbers of groups', [{ successes: [1, 1], trials: [4, 4, 4] }], 10],
+    ['successes of a group without trials', [{ successes: [1, 1, 2], trials: [4, 4] }], 10],
     ['no samples', [{ successes: [1, 1], trials: [4, 4] }], 0],
   ] as const) {
     it(`rejects ${title}`, () => {

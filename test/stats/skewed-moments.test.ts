@@ -77,7 +77,24 @@ describe('shrunken moments', () => {
 
   it('no skewness exceeds sqrt(n)', () => {
     expect(Array.from(steadySkewness([300, -300], [1e6, 25]))[1]).to.be.at.most(5);
+    expect(Array.from(steadySkewness([-300, -300], [25, 36]))).to.deep.equal([-5, -6]);
+    expect(Array.from(steadySkewness([300, 300], [25, 36]))).to.deep.equal([5, 6]);
   });
+
+  for (const [title, skewness, sizes, expected] of [
+    ['equal groups: 1 + (6 + 4) / 100', [1, 1], [100, 100], [1.1, 1.1]],
+    ['few rows: at most doubled', [1, 1], [9, 9], [2, 2]],
+    ['200 rows each: halfway to the mean of 0 and 1 + 10 / 200', [0, 1], [200, 200], [0.2625, 0.7875]],
+    ['an undefined skewness counts as 0', [NaN, 1], [200, 200], [0.2625, 0.7875]],
+    // 1 + 10 / 300 = 31 / 30, of which the mean by rows is 0.775: (1 - 1 / 3) 0.775 and 0.6 x 31 / 30 + 0.4 x 0.775.
+    ['100 and 300 rows: weights of 1 / 3 and 0.6', [0, 1], [100, 300], [1.55 / 3, 0.93]],
+  ] as const) {
+    it(`skewness by hand, ${title}`, () => {
+      steadySkewness(skewness, sizes).forEach((value, group) => {
+        expect(value).to.be.closeTo(expected[group] as number, 1e-12);
+      });
+    });
+  }
 
   it('variances whose differences chance explains become equal', () => {
     const [a, b] = steadyVariances([1, 1.2], [0, 0], [40, 40]);
@@ -90,6 +107,15 @@ describe('shrunken moments', () => {
     const [a, b] = steadyVariances([1, 100], [0, 0], [2000, 2000]);
     expect(a).to.be.closeTo(1, 0.01);
     expect(b).to.be.closeTo(100, 1);
+  });
+
+  it('variances are shrunk by the variance between groups of DerSimonian and Laird', () => {
+    // statsmodels 0.15.0: combine_effects(log(v), (2 + 1.5 g^2) / (n - 1), method_re='chi2') has tau2 = 0.3709 and the
+    // mean 0.8674. Each logarithm is moved to the mean by the share of noise in its variance.
+    const steady = steadyVariances([1, 2, 8, 3], [0, 1, 2, 0.5], [40, 60, 30, 100]);
+    [1.1111079246461657, 2.048633066598974, 4.770649634567719, 2.9581562705921116].forEach((expected, group) => {
+      expect(steady[group]).to.be.closeTo(expected, 1e-12);
+    });
   });
 
   it('a variance of 0 is unchanged and does not affect the others', () => {

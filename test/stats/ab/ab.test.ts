@@ -104,6 +104,14 @@ describe('difference in differences of dependent estimates', () => {
     expectClose(result.interval, [0.4 - 0.1 * half, 0.4 + 0.1 * half], 1e-12);
     expectClose(result.sizeInterval, [-0.2 - 0.3 * half, -0.2 + 0.3 * half], 1e-12);
   });
+
+  it('uses the normal distribution for rates, whose variance has no degrees of freedom', () => {
+    const half = { group: rateCell(20, 40), reference: rateCell(20, 40) };
+    const covariances = { change: 0.01, sum: 0, maxDegrees: 20 };
+    const { degrees, interval } = differenceInDifferences({ control: half, treatment: half }, { covariances });
+    expect(degrees).to.equal(Infinity);
+    expect(interval[1]).to.be.closeTo(1.959963984540054 * Math.sqrt((4 * 0.25) / 40 + 0.01), 1e-12);
+  });
 });
 
 describe("Newcombe's interval", () => {
@@ -118,6 +126,13 @@ describe("Newcombe's interval", () => {
       expectClose(newcombeInterval(a, nA, b, nB, 0.95, correlation), [low, high], 1e-9);
     });
   }
+
+  it('of 5/10 - 5/10 has the distance x - y = 0 at the correlation 1, and x + y at -1', () => {
+    // Wilson's interval of 5/10 is 0.2366 to 0.7634 in closed form, 0.5 ± z / (2 sqrt(n + z^2)).
+    const half = 1.959963984540054 / (2 * Math.sqrt(10 + 1.959963984540054 ** 2));
+    expectClose(newcombeInterval(5, 10, 5, 10, 0.95, 1), [0, 0], 1e-8);
+    expectClose(newcombeInterval(5, 10, 5, 10, 0.95, -1), [-2 * half, 2 * half], 1e-12);
+  });
 
   it('rejects a correlation outside -1 to 1', () => {
     expect(() => newcombeInterval(1, 2, 1, 2, 0.95, 1.1)).to.throw(/correlation parameter must be from -1 to 1/);
@@ -172,6 +187,7 @@ describe('means', () => {
       }
     }
     expect(twoSidedCritical(0.95, Infinity)).to.be.closeTo(1.959963984540054, 1e-12);
+    expect([twoSidedCritical(0.95, 0), twoSidedCritical(0.95, NaN)]).to.deep.equal([NaN, NaN]);
   });
 });
 
@@ -180,6 +196,13 @@ describe('degenerate cells', () => {
     expect(rateCell(0, 9).variance).to.be.closeTo((0.05 * 0.95) / 9, 1e-15);
     expect(rateCell(9, 9).variance).to.be.closeTo((0.05 * 0.95) / 9, 1e-15);
     expect([rateCell(0, 0).value, rateCell(0, 0).variance]).to.deep.equal([NaN, NaN]);
+  });
+
+  it('a mean of one row or none has no variance', () => {
+    for (const n of [0, 1]) {
+      expect(meanCell(3, 5, n)).to.deep.equal({ value: 3, variance: NaN, degrees: 0 });
+    }
+    expect(meanCell(3, 5, 2)).to.deep.equal({ value: 3, variance: 2.5, degrees: 1 });
   });
 
   it('constant means and cells of one row have no test', () => {
@@ -194,22 +217,34 @@ describe('degenerate cells', () => {
   });
 
   it('the logit interaction is undefined if a cell has no success or no failure', () => {
-    const cells = { group: rateCell(0, 40), reference: rateCell(20, 40) };
-    expect(logitInteraction({ control: cells, treatment: cells })).to.deep.equal({
-      estimate: NaN,
-      standardError: NaN,
-      pValue: NaN,
-    });
+    for (const successes of [0, 40]) {
+      const cells = { group: rateCell(successes, 40), reference: rateCell(20, 40) };
+      expect(logitInteraction({ control: cells, treatment: cells })).to.deep.equal({
+        estimate: NaN,
+        standardError: NaN,
+        pValue: NaN,
+      });
+    }
   });
 
   it('rejects parameters out of range', () => {
     const cell = rateCell(20, 40);
     const cells = { control: { group: cell, reference: cell }, treatment: { group: cell, reference: cell } };
     expect(() => differenceInDifferences(cells, { alpha: 0 })).to.throw(ValueError, 'alpha');
-    expect(() => differenceInDifferences(cells, { tau: 0 })).to.throw(ValueError, 'tau');
+    // Without a standard error, the sequential test does not run, and its parameters are still checked.
+    const constant = { group: meanCell(3, 0, 40), reference: meanCell(3, 0, 40) };
+    for (const tau of [0, -1, Infinity]) {
+      expect(() => differenceInDifferences(cells, { tau })).to.throw(ValueError, 'The tau parameter');
+      expect(() => differenceInDifferences({ control: constant, treatment: constant }, { tau })).to.throw(ValueError);
+      for (const standardError of [1, NaN]) {
+        expect(() => differencePower(1, { standardError, tau })).to.throw(ValueError, 'The tau parameter');
+      }
+    }
     expect(() => rateCell(3, 2)).to.throw(ValueError, 'successes');
     expect(() => meanCell(3, -1, 2)).to.throw(ValueError, 'spread');
     expect(() => detectableDifference({ standardError: 1 }, 0.4)).to.throw(ValueError, 'power');
+    expect(() => detectableDifference({ standardError: 1 }, 1)).to.throw(ValueError, 'power');
+    expect(() => detectableDifference({ standardError: 1, alpha: 1 })).to.throw(ValueError, 'The alpha parameter');
     expect(() => differencePower(1, { standardError: -1 })).to.throw(ValueError, 'standardError');
   });
 });
@@ -279,6 +314,14 @@ describe('power', () => {
     expect(differencePower(2.801585, { standardError: 1 })).to.be.closeTo(0.8, 1e-6);
     expect(differencePower(-1.959964, { standardError: 1 })).to.be.closeTo(0.5, 1e-6);
     expect(detectableDifference({ standardError: 0.04930374605443282 })).to.be.closeTo(0.04930374605 * 2.801585, 1e-6);
+  });
+
+  it('of a standard error of 0 or NaN is undefined, and a power of 0.5 needs the critical value', () => {
+    for (const standardError of [0, NaN]) {
+      expect(differencePower(1, { standardError })).to.be.NaN;
+      expect(detectableDifference({ standardError })).to.be.NaN;
+    }
+    expect(detectableDifference({ standardError: 2 }, 0.5)).to.be.closeTo(2 * 1.959963984540054, 1e-12);
   });
 
   it('is the inverse of the detectable difference, also for the sequential test', () => {

@@ -254,6 +254,15 @@ describe('distances between shares', () => {
       expect(() => distance([1, 1], [1, NaN])).to.throw(DataValidationError, 'current must hold');
       expect(() => distance([0, 0], [1, 1])).to.throw(DataValidationError, 'no share above 0');
       expect(() => distance([], [])).to.throw(DataValidationError, 'no share above 0');
+      for (const [p, q, code, context] of [
+        [[1, 2], [1], 'invalid-value', { reference: 2, current: 1 }],
+        [[1, 1], [1, Infinity], 'invalid-value', { argument: 'current', index: 1, value: Infinity }],
+        [[0, 0], [1, 1], 'empty-data', { argument: 'reference' }],
+      ] as const) {
+        expect(() => distance(p, q))
+          .to.throw(DataValidationError)
+          .with.deep.include({ code, context });
+      }
     });
   }
 
@@ -431,6 +440,12 @@ describe('samples that cannot be compared', () => {
       expect(() => compare([1, NaN], [1])).to.throw(DataValidationError, 'Got NaN at index 1');
       expect(() => compare([1], [1, 2, Infinity])).to.throw(DataValidationError, 'Got Infinity at index 2');
       expect(() => compare(['x'] as unknown as number[], [1])).to.throw(DataValidationError, 'at index 0');
+      expect(() => compare([1], []))
+        .to.throw(DataValidationError)
+        .with.deep.include({ code: 'empty-data', context: { argument: 'current' } });
+      expect(() => compare([1, Infinity], [1]))
+        .to.throw(DataValidationError)
+        .with.deep.include({ code: 'invalid-value', context: { argument: 'reference', index: 1, value: Infinity } });
     });
 
     it(`${name}: does not change the samples`, () => {

@@ -17,6 +17,18 @@ describe('signFlipTest', () => {
     expect(signFlipTest(MAIZE, { samples: 19_999 })).to.be.closeTo(1726 / 32768, 0.006);
   });
 
+  // SciPy 1.17.1: 2 * binom.sf(19, 30, 0.5) and 2 * binom.sf(39, 60, 0.5).
+  for (const [positive, negative, expected] of [
+    [20, 10, 0.09873714670538905],
+    [40, 20, 0.01348929373119186],
+  ] as const) {
+    it(`of ${positive} differences of 1 and ${negative} of -1 is the binomial tail`, () => {
+      const differences = [...Array<number>(positive).fill(1), ...Array<number>(negative).fill(-1)];
+      const p = signFlipTest(differences, { samples: 19_999 });
+      expect(p).to.be.closeTo(expected, 4 * Math.sqrt((expected * (1 - expected)) / 20_000));
+    });
+  }
+
   it('returns the share of all patterns for few differences', () => {
     expect(signFlipTest([1])).to.equal(1);
     expect(signFlipTest([1, 1, 1])).to.equal(2 / 8);
@@ -101,6 +113,23 @@ describe('pairedMean', () => {
     expect(() => pairedMean([1.5], { bound: 1 })).to.throw(ValueError, 'from -1 to 1');
     expect(() => pairedMean([NaN], { bound: 1 })).to.throw(ValueError);
     expect(() => pairedMean([1], { level: 1 })).to.throw(ValueError, 'level');
+    expect(() => pairedMean([-1.5], { bound: 1 })).to.throw(ValueError, 'from -1 to 1');
+    for (const bound of [0, -1, Infinity]) {
+      expect(() => pairedMean([0], { bound })).to.throw(ValueError, 'The bound parameter');
+    }
+    expect(() => pairedMean([0], { bound: 1, step: 0 })).to.throw(ValueError, 'The step parameter');
+    // A mean of several answers may be above the bound by a rounding error.
+    expect(pairedMean([1 + 1e-12], { bound: 1, step: 1 }).interval?.[1]).to.be.at.most(1);
+  });
+
+  it('has an interval within the bound on both sides', () => {
+    for (const sign of [-1, 1]) {
+      const interval = pairedMean([sign, sign], { bound: 1 }).interval ?? [NaN, NaN];
+      // Two pairs and the two added ones: the mean is 1/2, the variance 3/4.
+      const end = 0.5 - 1.959963984540054 * Math.sqrt(0.75 / 4);
+      expect(Math.min(...interval)).to.be.closeTo(sign === 1 ? end : -1, 1e-12);
+      expect(Math.max(...interval)).to.be.closeTo(sign === 1 ? 1 : -end, 1e-12);
+    }
   });
 });
 
@@ -112,6 +141,36 @@ describe('excessDivergence', () => {
     // Between: |0-3|, |0-5|, |1-3|, |1-5| = 14/4; within 1 and 2, so 1.5.
     const result = excessDivergence([{ first: 2, second: 2, distances: table([0, 1, 3, 5]) }]);
     expect(result).to.deep.include({ between: 3.5, within: 1.5, excess: 2, excesses: [2] });
+  });
+
+  it('weighs the distances within both groups equally, also for groups of different sizes', () => {
+    // Between 0, 1 and 3, 5, 9: (3 + 5 + 9 + 2 + 4 + 8) / 6; within 1 and (2 + 6 + 4) / 3.
+    const { between, within, excess } = excessDivergence([{ first: 2, second: 3, distances: table([0, 1, 3, 5, 9]) }]);
+    expect(between).to.be.closeTo(31 / 6, 1e-12);
+    expect(within).to.be.closeTo(2.5, 1e-12);
+    expect(excess).to.be.closeTo(31 / 6 - 2.5, 1e-12);
+  });
+
+  it('has the mean and the quantile of all permutations', () => {
+    // Two of six assignments of 0, 1, 3, 5 have the excess 2, the others 2.5 - 3.5 = -1.
+    const unit = { first: 2, second: 2, distances: table([0, 1, 3, 5]) };
+    const one = excessDivergence([unit], { samples: 20_000 });
+    expect(one.nullMean).to.be.closeTo(0, 4 * Math.sqrt(2 / 20_000));
+    expect(one.nullQuantile).to.be.closeTo(2, 1e-12);
+    // The mean of two units is 2 with the probability 1/9, 0.5 with 4/9 and -1 with 4/9.
+    const two = excessDivergence([unit, unit], { samples: 20_000 });
+    expect(two).to.deep.include({ between: 3.5, within: 1.5, excess: 2, excesses: [2, 2] });
+    expect(two.nullMean).to.be.closeTo(0, 4 * Math.sqrt(1 / 20_000));
+    expect(two.nullQuantile).to.be.closeTo(2, 1e-12);
+  });
+
+  it('has a mean of 0 over permutations of many answers, and a p-value of 1 for the smallest excess', () => {
+    const values = Array.from({ length: 16 }, (_, index) => (index % 2 === 0 ? 0 : 1));
+    // Each group has four of eight answers of each kind: between 1/2, within 4/7.
+    const { excess, nullMean, pValue } = excessDivergence([{ first: 8, second: 8, distances: table(values) }]);
+    expect(excess).to.be.closeTo(1 / 2 - 4 / 7, 1e-12);
+    expect(nullMean).to.be.closeTo(0, 0.01);
+    expect(pValue).to.equal(1);
   });
 
   it('counts the permutations: two of six assignments of four answers give the largest excess', () => {

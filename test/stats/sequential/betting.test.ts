@@ -157,6 +157,35 @@ describe('betting audit', () => {
     expect(() => bettingAudit([1], text)).to.throw(DataValidationError, 'Got yes at index 0');
     expect(() => bettingAudit([1], [0], { alpha: 0 })).to.throw(ValueError, 'alpha');
     expect(() => bettingAudit([1], [0], { epsilon: 1 })).to.throw(ValueError, 'epsilon');
+    expect(() => bettingAudit([1], [0], { epsilon: -0.1 })).to.throw(ValueError, 'epsilon');
+    expect(() => bettingAudit([1, 0], [1]))
+      .to.throw(DataValidationError)
+      .with.deep.include({ code: 'length-mismatch', context: { a: 2, b: 1 } });
+    expect(() => bettingAudit([1, 0], [1, -0.5]))
+      .to.throw(DataValidationError)
+      .with.deep.include({ code: 'invalid-value', context: { argument: 'b', index: 1, value: -0.5 } });
+  });
+
+  it('with a tolerance, rejects at the first pair at which either process rejects, in either order of the groups', () => {
+    const far = Array.from({ length: 60 }, () => 1);
+    const near = Array.from({ length: 60 }, () => 0);
+    for (const [one, other] of [
+      [far, near],
+      // The second half reverses the difference, and has to win back what the first half lost.
+      [
+        [...far, ...near, ...near, ...near],
+        [...near, ...far, ...far, ...far],
+      ],
+    ] as const) {
+      const [first, second] = [bettingAudit(one, other, { epsilon: 0.1 }), bettingAudit(other, one, { epsilon: 0.1 })];
+      if (first.kind !== 'within-epsilon' || second.kind !== 'within-epsilon') throw new Error('another kind');
+      // Each pair multiplies the wealth by at most 1 + 0.5 x 0.9, so that 1 / 0.025 takes at least ten pairs.
+      expect(first.aMinusB.rejectIndex).to.be.within(10, 30);
+      if (one.length > 60) expect(first.bMinusA.rejectIndex).to.be.above(60);
+      else expect(first.bMinusA.rejectIndex).to.equal(null);
+      expect(first.rejectIndex).to.equal(first.aMinusB.rejectIndex);
+      expect(second.rejectIndex).to.equal(first.rejectIndex);
+    }
   });
 });
 
@@ -200,6 +229,16 @@ describe('betting process', () => {
     expect(process.bet).to.be.within(-0.5, 0);
   });
 
+  it('never bets with both bounds at 0, and continues from its first state and with the largest bet', () => {
+    const idle = new BettingProcess({ smallestBet: 0, largestBet: 0 });
+    for (const outcome of [1, -1, 0.5]) expect(idle.update(outcome)).to.equal(1);
+    expect(BettingProcess.restore(new BettingProcess().snapshot()).wealth).to.equal(1);
+    for (const bet of [-0.5, 0.5]) {
+      const process = BettingProcess.restore({ logWealth: 0, bet, sumOfSquares: 1 });
+      expect(process.update(1)).to.be.closeTo(1 - bet, 1e-15);
+    }
+  });
+
   it('rejects invalid outcomes and states, and is then unchanged', () => {
     const process = new BettingProcess();
     process.update(1);
@@ -210,7 +249,14 @@ describe('betting process', () => {
     expect(process.snapshot()).to.deep.equal(before);
     expect(() => new BettingProcess({ smallestBet: -0.6 })).to.throw(ValueError, 'smallestBet');
     expect(() => new BettingProcess({ largestBet: NaN })).to.throw(ValueError, 'largestBet');
-    expect(() => BettingProcess.restore({ ...before, bet: 0.7 })).to.throw(ValueError, 'bet');
+    expect(() => new BettingProcess({ smallestBet: 0.1 })).to.throw(ValueError, 'smallestBet');
+    for (const largestBet of [-0.1, 0.6]) {
+      expect(() => new BettingProcess({ largestBet })).to.throw(ValueError, 'largestBet');
+    }
+    for (const bet of [-0.7, 0.7]) {
+      expect(() => BettingProcess.restore({ ...before, bet })).to.throw(ValueError, 'The bet parameter');
+    }
+    expect(() => BettingProcess.restore({ ...before, sumOfSquares: Infinity })).to.throw(ValueError, 'sumOfSquares');
     expect(() => BettingProcess.restore({ ...before, logWealth: NaN })).to.throw(ValueError, 'logWealth');
     expect(() => BettingProcess.restore({ ...before, sumOfSquares: -1 })).to.throw(ValueError, 'sumOfSquares');
   });

@@ -72,6 +72,8 @@ describe('empirical Bernstein sequence', () => {
     expect(width(10)).to.be.below(width(250) / 2);
     expect(empiricalBernsteinSequence({ n: 0, mean: NaN, predictableVariance: 0 }, 0.05)).to.deep.equal([0, 1]);
     expect(empiricalBernsteinSequence({ n: 1, mean: 0.3, predictableVariance: 0.04 }, 0.05)).to.deep.equal([0, 1]);
+    // Each prediction was wrong by 1, the most that values in [0, 1] allow.
+    expect(empiricalBernsteinSequence({ n: 2, mean: 0.5, predictableVariance: 2 }, 0.05)).to.deep.equal([0, 1]);
   });
 
   it('says which number is out of range', () => {
@@ -83,7 +85,7 @@ describe('empirical Bernstein sequence', () => {
     expect(sequence(2, 1.5, 0)).to.throw(ValueError, 'mean');
     expect(sequence(2, NaN, 0)).to.throw(ValueError, 'mean');
     expect(sequence(2, 0.5, -1)).to.throw(ValueError, 'predictableVariance');
-    expect(sequence(2, 0.5, 3)).to.throw(ValueError, 'at most n = 2');
+    expect(sequence(2, 0.5, 3)).to.throw(ValueError, 'The predictableVariance parameter must be at most n = 2');
     expect(sequence(2, 0.5, 1, 0)).to.throw(ValueError, 'alpha');
     expect(sequence(2, 0.5, 1, 0.05, 0)).to.throw(ValueError, 'vOpt');
   });
@@ -130,6 +132,10 @@ describe('sub-Gaussian sequence of a weighted rate', () => {
     expect(subGaussianSequence({ sumW: 0, sumWD: 0, sumW2: 0 }, 0.05)).to.deep.equal([0, 1]);
     expect(() => subGaussianSequence({ sumW: 1, sumWD: 2, sumW2: 1 }, 0.05)).to.throw(ValueError, 'sumWD');
     expect(() => subGaussianSequence({ sumW: 1, sumWD: 1, sumW2: 0 }, 0.05)).to.throw(ValueError, 'sumW2');
+    expect(() => subGaussianSequence({ sumW: 1, sumWD: 1, sumW2: -1 }, 0.05)).to.throw(
+      ValueError,
+      'The sumW2 parameter',
+    );
     expect(() => subGaussianSequence({ sumW: NaN, sumWD: 1, sumW2: 1 }, 0.05)).to.throw(ValueError, 'sumW');
     expect(() => subGaussianSequence({ sumW: 1, sumWD: 1, sumW2: 1 }, 1)).to.throw(ValueError, 'alpha');
     expect(() => subGaussianSequence({ sumW: 1, sumWD: 1, sumW2: 1 }, 0.5, { vOpt: -1 })).to.throw(ValueError);
