@@ -9,7 +9,6 @@ const QUICK = [
   'test/metrics/metric-frame.test.ts',
   'test/metrics/evidence.test.ts',
   'test/metrics/score-measures.test.ts',
-  'test/metrics/multiclass.test.ts',
 ];
 const LAWS = ['test/property/laws.test.ts', 'test/property/bounds.test.ts'];
 

@@ -47,6 +47,98 @@ describe('excluded groups', () => {
     );
   });
 
+  const bare = { minGroupSize: 1, withCi: false, withEffectSize: false } as const;
+
+  it('a group without any true label has no rows, and the reason says so', () => {
+    const yTrue = [1, 0, null, null, 1, 0];
+    const result = equalizedOddsDifference(yTrue, [1, 0, 1, 0, 0, 0], Array.from('aabbcc'), bare);
+    expect(result.excluded).to.deep.equal({
+      b: { n: 0, reason: 'no rows with all the values that the metric needs', numerator: 0, denominator: 0 },
+    });
+    // TPR 1 and 0, FPR 0 and 0.
+    expect(result.value).to.equal(1);
+  });
+
+  it('a group that lacks two rates has both reasons, and a denominator that is just large enough counts', () => {
+    // a: 3 positives and 3 negatives; b and c: 2 of each, or 3 and 2.
+    const yTrue = [1, 1, 1, 0, 0, 0, 1, 1, 0, 0, 1, 1, 1, 0, 0, 0];
+    const yPred = [1, 1, 0, 1, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0];
+    const groups = Array.from('aaaaaabbbbcccccc');
+    const result = equalizedOddsDifference(yTrue, yPred, groups, { ...bare, minDenominator: 3 });
+    expect(result.excluded['b']?.reason).to.equal(
+      'no true positive rate: 2 rows with a positive true label, at least 3 needed; no false positive rate: 2 rows with a negative true label, at least 3 needed',
+    );
+    expect(Object.keys(result.excluded)).to.deep.equal(['b']);
+    // TPR 2/3 and 1/3, FPR 1/3 and 0.
+    expect(result.value).to.be.closeTo(1 / 3, 1e-12);
+  });
+
+  it('says whether no group is large enough, or one', () => {
+    const reasonOf = (groups: string): string | null =>
+      demographicParityDifference(Array.from(groups, () => 1), Array.from(groups), { ...bare, minGroupSize: 3 }).undefinedReason; // prettier-ignore
+    expect(reasonOf('aabb')).to.match(/^no group with at least 3 rows/);
+    expect(reasonOf('aaabb')).to.match(/^only one group with at least 3 rows/);
+    expect(reasonOf('aaabbb')).to.equal(null);
+  });
+
+  it('says whether no group has a rate, or the reference group has none', () => {
+    const yPred = [1, 0, 1, 0, 1, 0];
+    const tprOf = (yTrue: number[], referenceGroup?: string) =>
+      computeMetric(
+        'true_positive_rate_difference',
+        { yTrue, yPred, sensitive: Array.from('aabbcc') },
+        { ...bare, referenceGroup },
+      );
+    expect(tprOf([0, 0, 0, 0, 0, 0]).undefinedReason).to.equal('no group has a true positive rate; two are needed');
+    const lost = tprOf([0, 0, 1, 1, 0, 1], 'a');
+    expect([lost.value, lost.undefinedReason]).to.deep.equal([NaN, 'the reference group has no true positive rate']);
+    // Without a reference group, b (1/2) and c (0) are compared; with c as reference, they are too.
+    expect(tprOf([0, 0, 1, 1, 0, 1]).value).to.equal(0.5);
+    expect(tprOf([0, 0, 1, 1, 0, 1], 'c')).to.include({ value: 0.5, undefinedReason: null });
+  });
+
+  it('a group of numbers that is too small, or whose weights are all 0, has no fraction', () => {
+    const rows = { yTrue: [1, 2, 3, 4, 5, 6, 7], yPred: [1, 3, 3, 6, 5, 6, 9], sensitive: Array.from('aabbccd') };
+    const result = computeMetric(
+      'mae_parity_difference',
+      { ...rows, sampleWeight: [1, 1, 1, 1, 0, 0, 1] },
+      { ...bare, minGroupSize: 2 },
+    );
+    expect(result.excluded).to.deep.equal({
+      d: { n: 1, reason: 'fewer than 2 rows', numerator: null, denominator: null },
+      c: {
+        n: 2,
+        reason: 'no mean absolute error: 2 rows, their weights are all 0',
+        numerator: null,
+        denominator: null,
+      },
+    });
+    // Errors 0 and 1, and 0 and 2: means 1/2 and 1.
+    expect(result.value).to.equal(0.5);
+  });
+
+  it('the numbers of fairlearn and AIF360 keep groups with a small denominator', () => {
+    const rows = { yTrue: [1, 0, 0, 0], yPred: [1, 0, 1, 0], sensitive: Array.from('aabb') };
+    for (const compat of ['fairlearn', 'aif360'] as const) {
+      const options = { ...bare, compat, ...(compat === 'aif360' ? { referenceGroup: 'a' } : {}) };
+      expect(computeMetric('true_positive_rate_difference', rows, options).excluded, compat).to.deep.equal({});
+    }
+  });
+
+  it('warns of a rate of fewer rows than the limit, and not at the limit', () => {
+    const warningsAt = (positives: number): boolean => {
+      const yTrue = [...repeat(1, positives), ...repeat(0, 40), ...repeat(1, 40), ...repeat(0, 40)];
+      const sensitive = [...repeat('a', positives + 40), ...repeat('b', 80)];
+      const rows = { yTrue, yPred: yTrue, sensitive };
+      const { warnings } = computeMetric('true_positive_rate_difference', rows, {
+        withCi: false,
+        withEffectSize: false,
+      });
+      return warnings.some((warning) => warning.includes(`of a is based on only ${String(positives)} rows`));
+    };
+    expect([9, 10, 11].map(warningsAt)).to.deep.equal([true, false, false]);
+  });
+
   it('is undefined if only one group has a rate', () => {
     const result = equalizedOddsDifference([1, 0, 0, 0], [1, 0, 0, 1], ['a', 'a', 'b', 'b'], { minGroupSize: 1 });
     expect(result.value).to.be.NaN;
