@@ -111,7 +111,7 @@ export const sections: readonly Section[] = [
   },
   {
     title: 'The project',
-    pages: docs('architecture', 'benchmarks', 'trials', 'dependencies').concat(
+    pages: docs('architecture', 'quality', 'benchmarks', 'trials', 'dependencies').concat(
       'CONTRIBUTING.md',
       'SECURITY.md',
       'CHANGELOG.md',
