@@ -9,6 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
 
 import { substitutes } from '../web/substitutes.mjs';
+import { writeServiceWorker } from '../web/write-service-worker.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const web = path.join(root, 'web');
@@ -51,22 +52,7 @@ async function buildHosted() {
   });
   const html = path.join(out, 'index.html');
   writeFileSync(html, readFileSync(html, 'utf8').replace('%POLICY%', POLICY));
-  writeServiceWorker();
-}
-
-/** Writes the script that keeps all files of the page, so that it works without a connection. */
-function writeServiceWorker() {
-  const files = readdirSync(out, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.relative(out, path.join(entry.parentPath, entry.name)).split(path.sep).join('/'))
-    .filter((name) => name !== 'service-worker.js')
-    .sort();
-  const hash = createHash('sha256');
-  for (const name of files) hash.update(name).update(readFileSync(path.join(out, name)));
-  const script = readFileSync(path.join(web, 'service-worker.js'), 'utf8')
-    .replace("'%FILES%'", JSON.stringify(['./', ...files.filter((name) => name !== 'index.html')]))
-    .replace('%VERSION%', hash.digest('hex').slice(0, 16));
-  writeFileSync(path.join(out, 'service-worker.js'), script);
+  writeServiceWorker(out, 'workbench');
 }
 
 /** Compresses the files that servers of this package read, after the site was copied from them. */

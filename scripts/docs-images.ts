@@ -11,6 +11,7 @@ import path from 'node:path';
 import type { Page } from 'puppeteer-core';
 
 import { startView } from '../src/cli/view-server.ts';
+import { browserPath, launchBrowser } from '../test/helpers/browser.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const images = path.join(root, 'docs/images');
@@ -38,12 +39,9 @@ function drawPlots(): Record<string, string> {
 }
 
 async function takeScreenshots(): Promise<void> {
-  const { launch } = await import('puppeteer-core');
-  const browser = await launch({
-    executablePath: process.env['EVENHAND_BROWSER'] ?? '/usr/bin/chromium',
-    // The pages are our own, and Chromium has no sandbox for the root user.
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
-  });
+  const program = browserPath();
+  if (program === undefined) throw new Error('The screenshots need Chromium, in the PATH or EVENHAND_BROWSER.');
+  const browser = await launchBrowser(program);
   const page = await browser.newPage();
   try {
     evenhand('sample-data', 'cps-wages', '--out', 'wages.csv');

@@ -1,5 +1,6 @@
 // Keeps the files of the page, so that it works without a connection. Requests for anything else are not touched.
-const VERSION = 'evenhand-%VERSION%';
+const PREFIX = 'evenhand-%NAME%-';
+const VERSION = `${PREFIX}%VERSION%`;
 const FILES = '%FILES%';
 
 self.addEventListener('install', (event) => {
@@ -17,7 +18,7 @@ self.addEventListener('activate', (event) => {
       .keys()
       .then((names) =>
         Promise.all(
-          names.filter((name) => name.startsWith('evenhand-') && name !== VERSION).map((name) => caches.delete(name)),
+          names.filter((name) => name.startsWith(PREFIX) && name !== VERSION).map((name) => caches.delete(name)),
         ),
       )
       .then(() => self.clients.claim()),

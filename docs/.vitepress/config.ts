@@ -1,19 +1,12 @@
 // The documentation site: the Markdown pages of the project, as they are. `npm run docs:build` writes it to `docs-site`,
 // `npm run docs:dev` shows it while you write. The pages keep working on a code host, so links are relative there and
 // are translated here.
-import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import {
-  type DefaultTheme,
-  type MarkdownEnv,
-  type MarkdownRenderer,
-  type SiteConfig,
-  type UserConfig,
-  defineConfig,
-} from 'vitepress';
+import { type DefaultTheme, type MarkdownEnv, type MarkdownRenderer, type UserConfig, defineConfig } from 'vitepress';
 
+import { writeServiceWorker } from '../../web/write-service-worker.mjs';
 import { sections } from './sections.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -55,8 +48,8 @@ const linkedFiles = new Set<string>();
 /** Translates the links of a page, which are relative to its file in the project, to paths of the site. */
 function translateLinks(md: MarkdownRenderer): void {
   md.core.ruler.push('site-links', ({ tokens, env }) => {
-    const { realPath, path: file } = env as MarkdownEnv;
-    const folder = path.dirname(path.relative(root, realPath ?? file));
+    const { realPath, path: rewritten } = env as MarkdownEnv;
+    const folder = path.dirname(path.relative(root, realPath ?? rewritten));
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {
       const href = token.type === 'link_open' ? token.attrGet('href') : null;
       if (href === null || /^([a-z]+:|#|\/)/.test(href)) continue;
@@ -97,21 +90,6 @@ function headingId(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** Writes the script that keeps the site for reading without a connection; the workbench has the same script. */
-function writeServiceWorker({ outDir }: SiteConfig): void {
-  const files = readdirSync(outDir, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.relative(outDir, path.join(entry.parentPath, entry.name)).split(path.sep).join('/'))
-    .sort();
-  const hash = createHash('sha256');
-  for (const name of files) hash.update(name).update(readFileSync(path.join(outDir, name)));
-  const addresses = files.map((name) => `./${name.replace(/(^|\/)index\.html$/, '$1')}`);
-  const script = readFileSync(path.join(root, 'web/service-worker.js'), 'utf8')
-    .replace("'%FILES%'", JSON.stringify(addresses))
-    .replace('%VERSION%', `docs-${hash.digest('hex').slice(0, 16)}`);
-  writeFileSync(path.join(outDir, 'service-worker.js'), script);
-}
-
 /**
  * Makes the arrow of a section of the navigation a picture. The theme has a button in a button there, which screen
  * readers cannot reach; the outer one does the same.
@@ -150,7 +128,6 @@ export default defineConfig({
     html: false,
     attrs: { disable: true },
     anchor: { slugify: headingId },
-    languageAlias: { text: 'txt', promql: 'txt' },
     config(md) {
       translateLinks(md);
       protectBraces(md);
@@ -183,6 +160,6 @@ export default defineConfig({
       mkdirSync(path.dirname(copy), { recursive: true });
       cpSync(path.join(root, file), copy);
     }
-    writeServiceWorker(site);
+    writeServiceWorker(site.outDir, 'docs');
   },
 });

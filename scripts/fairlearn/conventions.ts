@@ -82,7 +82,7 @@ export function whyRejected(measure: string, frame: Frame, levels: ReadonlyMap<s
   if (!needsTruth(measure)) return undefined;
   if (frame.yTrue.includes(null)) return 'rows without a true label';
   const cells = Array.from(levels.values()).flatMap(({ overall, groups }) => [overall, ...groups.values()]);
-  // The ROC AUC of a group with one label is NaN, whatever its weights.
+  // The ROC AUC of a group with one label is NaN, with any weights, so that scikit-learn does not read them.
   const isRead = ({ labelled }: Cell): boolean =>
     measure !== 'roc_auc_score' || new Set(labelled.map((row) => frame.yTrue[row])).size > 1;
   return cells.some((cell) => weightOf(frame, cell.rows) === 0 && isRead(cell)) ? 'a group of weight 0' : undefined;

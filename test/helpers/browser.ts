@@ -1,7 +1,8 @@
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
-import type { Browser } from 'puppeteer-core';
+import axe from 'axe-core';
+import type { Browser, Page } from 'puppeteer-core';
 
 import { hasPackage } from './peers.ts';
 
@@ -12,7 +13,7 @@ const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 const STEP_LIMIT_MILLIS = 60_000;
 
 /** Returns the path of the browser; undefined if there is none. */
-function browserPath(): string | undefined {
+export function browserPath(): string | undefined {
   const named = process.env['EVENHAND_BROWSER'];
   if (named !== undefined) return isProgram(named) ? named : undefined;
   const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => folder !== '');
@@ -26,6 +27,18 @@ function isProgram(file: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Starts the browser. */
+export async function launchBrowser(program: string, flags: readonly string[] = []): Promise<Browser> {
+  const { launch } = await import('puppeteer-core');
+  return launch({
+    executablePath: program,
+    // The pages are our own, and Chromium has no sandbox for the root user.
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking', '--no-first-run', ...flags],
+    timeout: STEP_LIMIT_MILLIS,
+    protocolTimeout: STEP_LIMIT_MILLIS,
+  });
 }
 
 /**
@@ -56,20 +69,7 @@ export function describeWithBrowser(
     let browser: Browser | undefined;
     before(async function () {
       this.timeout(2 * STEP_LIMIT_MILLIS);
-      const { launch } = await import('puppeteer-core');
-      browser = await launch({
-        executablePath: program,
-        // The pages are our own, and Chromium has no sandbox for the root user.
-        args: [
-          '--no-sandbox',
-          '--disable-dev-shm-usage',
-          '--disable-background-networking',
-          '--no-first-run',
-          ...flags,
-        ],
-        timeout: STEP_LIMIT_MILLIS,
-        protocolTimeout: STEP_LIMIT_MILLIS,
-      });
+      browser = await launchBrowser(program, flags);
     });
     after(async function () {
       this.timeout(STEP_LIMIT_MILLIS);
@@ -85,4 +85,13 @@ export function describeWithBrowser(
       return browser;
     });
   });
+}
+
+/** Returns what axe finds on a page, with the first elements of each finding. */
+export async function findingsOfAxe(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  return (await page.evaluate(
+    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+      violations.map(({ id, impact, nodes }) => id + ' (' + impact + '): ' + nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)).join(', ')))`,
+  )) as string[];
 }

@@ -5,6 +5,16 @@ import { sampleData } from '../../src/io/index.ts';
 import { FairnessAnalyzer, metricFrame } from '../../src/metrics/index.ts';
 import { cpuMillis } from '../helpers/cpu-millis.ts';
 
+/** Returns the selection rates of rows by group, within each level. */
+function frameOf(rows: readonly { readonly group: string; readonly level: string; readonly decision: number }[]) {
+  return metricFrame({
+    yPred: rows.map(({ decision }) => decision),
+    sensitive: rows.map(({ group }) => group),
+    control: rows.map(({ level }) => level),
+    metrics: ['selection_rate'],
+  });
+}
+
 describe('a metric frame', () => {
   const berkeley = sampleData('berkeley').toColumns();
   const rows = { yPred: berkeley['admitted'] ?? [], sensitive: berkeley['gender'] ?? [] };
@@ -172,12 +182,7 @@ describe('a metric frame', () => {
       ...cell('a', 'z', 45),
       ...cell('b', 'z', 50),
     ];
-    const frame = metricFrame({
-      yPred: all.map(({ decision }) => decision),
-      sensitive: all.map(({ group }) => group),
-      control: all.map(({ level }) => level),
-      metrics: ['selection_rate'],
-    });
+    const frame = frameOf(all);
     expect(frame.simpson).to.deep.equal([]);
   });
 
@@ -191,12 +196,7 @@ describe('a metric frame', () => {
       ...cell('b', 'hard', 400, 80),
       ...cell('c', 'hard', 400, 4),
     ];
-    const frame = metricFrame({
-      yPred: all.map(({ decision }) => decision),
-      sensitive: all.map(({ group }) => group),
-      control: all.map(({ level }) => level),
-      metrics: ['selection_rate'],
-    });
+    const frame = frameOf(all);
     // a 330 of 500, b 170 of 500; within both levels b is ahead by a tenth.
     expect(frame.simpson.map(({ high, low }) => [high, low])).to.deep.equal([['a', 'b']]);
     expect(frame.simpson[0]?.adjustedGap).to.be.closeTo(-0.1, 1e-12);
@@ -215,12 +215,7 @@ describe('a metric frame', () => {
       ...Array.from({ length: hard }, (_, row) => ({ group, level: 'hard', decision: Number(row < passedHard) })),
     ]);
     for (const data of [all, [...all].reverse()]) {
-      const { simpson } = metricFrame({
-        yPred: data.map(({ decision }) => decision),
-        sensitive: data.map(({ group }) => group),
-        control: data.map(({ level }) => level),
-        metrics: ['selection_rate'],
-      });
+      const { simpson } = frameOf(data);
       const found = simpson.map(({ high, low, gap, adjustedGap }) => [
         high,
         low,
@@ -244,12 +239,7 @@ describe('a metric frame', () => {
       ...cell('b', 'easy', 40, 0.5),
       ...cell('b', 'hard', 80, 0.25),
     ];
-    const frame = metricFrame({
-      yPred: all.map(({ decision }) => decision),
-      sensitive: all.map(({ group }) => group),
-      control: all.map(({ level }) => level),
-      metrics: ['selection_rate'],
-    });
+    const frame = frameOf(all);
     expect(frame.simpson).to.deep.equal([]);
   });
 

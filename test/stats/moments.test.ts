@@ -67,7 +67,7 @@ describe('moments', () => {
     expectMoments(mergeMoments(OF_SECOND, OF_FIRST), OF_BOTH);
     expect(mergeMoments(OF_FIRST, EMPTY)).to.deep.equal(OF_FIRST);
     expect(mergeMoments(EMPTY, OF_FIRST)).to.deep.equal(OF_FIRST);
-    // An empty set has no mean, whatever its number says.
+    // The mean of an empty set is not used.
     expect(mergeMoments(OF_FIRST, { ...EMPTY, mean: 5 })).to.deep.equal(OF_FIRST);
     expect(mergeMoments({ ...EMPTY, mean: 5 }, OF_FIRST)).to.deep.equal(OF_FIRST);
   });

@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import axe from 'axe-core';
 import { expect } from 'chai';
 
 import { guessPositiveLabel } from '../../src/table/guess-columns.ts';
 import { loadData } from '../../src/io/load-data.ts';
-import { describeWithBrowser } from '../helpers/browser.ts';
+import { describeWithBrowser, findingsOfAxe } from '../helpers/browser.ts';
 import { describeWithReference, referencePath } from '../helpers/reference.ts';
 import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 import { until } from '../helpers/waiting.ts';
@@ -230,20 +229,13 @@ describeWithBrowser('the Audit page', (browser) => {
       this.timeout(120_000);
       const opened = await openWorkbench(browser(), { kind: 'hosted' });
       const tab = opened.page;
-      const findings = async () => {
-        await tab.evaluate(axe.source);
-        return (await tab.evaluate(
-          `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
-            violations.map(({ id, impact, nodes }) => id + ' (' + impact + '): ' + nodes.map(({ target }) => target.join(' ')).join(', ')))`,
-        )) as string[];
-      };
       try {
         await tab.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
-        expect(await findings(), 'empty').to.deep.equal([]);
+        expect(await findingsOfAxe(tab), 'empty').to.deep.equal([]);
         await tab.evaluate(`document.querySelector('.sample').click()`);
         await tab.waitForSelector('figure img');
         await tab.evaluate(`for (const one of document.querySelectorAll('details')) one.open = true`);
-        expect(await findings(), 'with a result').to.deep.equal([]);
+        expect(await findingsOfAxe(tab), 'with a result').to.deep.equal([]);
         for (const width of [360, 800, 1440]) {
           await tab.setViewport({ width, height: 900 });
           const isWide = () =>

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 
-import axe from 'axe-core';
 import { expect } from 'chai';
 
-import { describeWithBrowser } from '../helpers/browser.ts';
+import { describeWithBrowser, findingsOfAxe } from '../helpers/browser.ts';
 import { projectRoot } from '../helpers/project-files.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 import { until } from '../helpers/waiting.ts';
@@ -221,12 +220,7 @@ describeWithBrowser('the Results page', (browser) => {
         }
         expect(links.length, endpoint).to.equal(SHOWN[endpoint]?.links);
       }
-      await page.evaluate(axe.source);
-      expect(
-        await page.evaluate(
-          `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id }) => id))`,
-        ),
-      ).to.deep.equal([]);
+      expect(await findingsOfAxe(page)).to.deep.equal([]);
       expect(problems).to.deep.equal([]);
     } finally {
       await opened.context.close();
@@ -414,12 +408,7 @@ describeWithBrowser('the Results page', (browser) => {
       await page.evaluate(`document.querySelectorAll('.run input').forEach((box) => box.click())`);
       await page.waitForSelector('section[aria-labelledby="comparison"] table');
       expect(await text('section[aria-labelledby="comparison"]')).to.include('Demographic parity difference');
-      await page.evaluate(axe.source);
-      expect(
-        await page.evaluate(
-          `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id }) => id))`,
-        ),
-      ).to.deep.equal([]);
+      expect(await findingsOfAxe(page)).to.deep.equal([]);
       // The other pages work in a service too, whose answers usually forbid scripts.
       await page.evaluate(`document.querySelector('nav a').click()`);
       await page.evaluate(`document.querySelector('.sample').click()`);

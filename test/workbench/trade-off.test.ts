@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import axe from 'axe-core';
 import { expect } from 'chai';
 
 import { loadData } from '../../src/io/load-data.ts';
@@ -9,7 +8,7 @@ import { sampleData, writeCsv } from '../../src/io/index.ts';
 import { splitRows } from '../../src/training/data/row-splits.ts';
 import { readTrainingData } from '../../src/training/data/training-data.ts';
 import { loadModel } from '../../src/training/index.ts';
-import { describeWithBrowser } from '../helpers/browser.ts';
+import { describeWithBrowser, findingsOfAxe } from '../helpers/browser.ts';
 import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 import { until } from '../helpers/waiting.ts';
 import { useBuiltPage, giveFile, openWorkbench, saved, textOf } from '../helpers/workbench.ts';
@@ -89,12 +88,7 @@ describeWithBrowser('the Trade-off page', (browser) => {
         expect((await tab.$$('.pareto .point')).length).to.equal(6);
         await tab.evaluate(`document.querySelectorAll('.pareto .point')[5].click()`);
         expect(await textOf(opened, '.point-details h3')).to.equal('Eta 8');
-        await tab.evaluate(axe.source);
-        expect(
-          await tab.evaluate(
-            `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id }) => id))`,
-          ),
-        ).to.deep.equal([]);
+        expect(await findingsOfAxe(tab)).to.deep.equal([]);
 
         const command = await textOf(opened, '.trade-off pre');
         const args = command.split(' ').slice(1);
