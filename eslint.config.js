@@ -26,7 +26,8 @@ export default tseslint.config(
     extends: [...tseslint.configs.strictTypeChecked, jsdoc.configs['flat/recommended-tsdoc-error']],
     languageOptions: {
       parserOptions: {
-        project: ['./tsconfig.json', './test/tsconfig.json', './web/tsconfig.json', './docs/.vitepress/tsconfig.json'],
+        // It contains src, test and scripts. A list of projects would keep src in memory twice.
+        project: './test/tsconfig.json',
         tsconfigRootDir: import.meta.dirname,
       },
     },
@@ -58,6 +59,10 @@ export default tseslint.config(
       ],
     },
   },
+  ...['web', 'docs/.vitepress'].map((folder) => ({
+    files: [`${folder}/**/*.{ts,tsx}`],
+    languageOptions: { parserOptions: { project: `./${folder}/tsconfig.json` } },
+  })),
   {
     files: ['src/**/*.ts'],
     ignores: ['src/internal/decode-utf8.ts'],
