@@ -98,8 +98,7 @@ export function parsePromptRows(table: RowTable, kind: RowKind, choices: RowChoi
     notes: [
       ...found.notes,
       ...repeated.notes,
-      ...itemNotes(rows, dimensions, hasItems),
-
+      ...(hasItems ? pairNotes(table, dimensions) : []),
       ...clusterNotes(rows, cluster),
     ],
   };
@@ -163,8 +162,64 @@ function findDimensions(table: RowTable, { dimensions, cluster }: RowChoices): F
   }));
   const notes = judged.flatMap(({ problem }) => problem ?? []);
   const usable = judged.filter(({ problem }) => problem === null).map(({ name }) => name);
-  const none = 'There are no groups to compare, so only metrics of all answers are computed.';
-  return { dimensions: usable, notes: usable.length === 0 ? [...notes, none] : notes };
+  if (usable.length === 0) {
+    return {
+      dimensions: [],
+      notes: [...notes, 'There are no groups to compare, so only metrics of all answers are computed.'],
+    };
+  }
+  if (!table.columns.includes('item')) return { dimensions: usable, notes };
+  const paired = usable.filter((name) => comparableRows(table, name, usable) > 0);
+  // Columns that always change together leave no pair for any of them: it is not known which of them is meant.
+  if (paired.length === 0 || paired.length === usable.length) return { dimensions: pairedEnough(table, usable), notes };
+  const unpaired = usable.filter((name) => !paired.includes(name)).map((name) => unpairedNote(name, paired));
+  return { dimensions: pairedEnough(table, paired), notes: [...notes, ...unpaired] };
+}
+
+function unpairedNote(name: string, others: readonly string[]): string {
+  return `The column '${name}' is not used: no two rows of an item differ only in '${name}' and have the same ${listed(others)}. If it is a group, choose the columns with dimensions.`;
+}
+
+/**
+ * Returns the columns that were found, if at least half of the rows that each of them could compare alone can still be
+ * compared with the others fixed.
+ * @throws {DataValidationError} if less than half can. One of the columns is then usually a result, such as a rating,
+ * and the few remaining rows would hide a difference.
+ */
+function pairedEnough(table: RowTable, dimensions: readonly string[]): readonly string[] {
+  for (const name of dimensions) {
+    const [alone, crossed] = [comparableRows(table, name, [name]), comparableRows(table, name, dimensions)];
+    if (crossed === 0 || 2 * crossed >= alone) continue;
+    throw new DataValidationError(
+      `${table.title}: the columns ${listed(dimensions)} were taken as groups, because no groups were chosen. Only ${formatCount(crossed)} of ${counted(alone, 'row')} can then be compared by '${name}': rows to compare have the same item and the same values of the other columns.`,
+      {
+        code: 'too-few-rows',
+        context: { column: name, columns: dimensions, rows: crossed },
+        suggestion: `Choose the columns that are groups with dimensions (on the command line, for example --dimensions ${/^[\w-]+$/.test(name) ? name : JSON.stringify(name)}). Columns that are not chosen, such as ratings of the answers, are ignored.`,
+      },
+    );
+  }
+  return dimensions;
+}
+
+/** Returns the number of rows whose item has a row that differs only in one dimension. */
+function comparableRows(table: RowTable, name: string, dimensions: readonly string[]): number {
+  const fixed = dimensions.filter((other) => other !== name);
+  const cells = new Map<string, { rows: number; readonly values: Set<string> }>();
+  for (let row = 0; row < table.rowCount; row++) {
+    const [value, item] = [labelOf(table, name, row), labelOf(table, 'item', row)];
+    if (value === null || item === null) continue;
+    const key = JSON.stringify([item, ...fixed.map((other) => labelOf(table, other, row))]);
+    const cell = cells.get(key) ?? { rows: 0, values: new Set() };
+    cell.rows++;
+    cell.values.add(value);
+    cells.set(key, cell);
+  }
+  return [...cells.values()].reduce((sum, { rows, values }) => (values.size > 1 ? sum + rows : sum), 0);
+}
+
+function listed(names: readonly string[]): string {
+  return names.map((name) => `'${name}'`).join(', ');
 }
 
 /** Returns why a column is not used as a dimension, or null if it is one. */
@@ -235,7 +290,7 @@ function labelOf(table: RowTable, column: string, row: number): string | null {
 function withoutItems({ title }: RowTable, dimensions: readonly string[]): DataValidationError {
   const [first = ''] = dimensions;
   return new DataValidationError(
-    `${title} has the groups ${dimensions.map((name) => `'${name}'`).join(', ')}, but no column 'item', so it is not known which answers to compare.`,
+    `${title} has the groups ${listed(dimensions)}, but no column 'item', so it is not known which answers to compare.`,
     {
       code: 'unknown-column',
       context: { column: 'item', dimensions },
@@ -411,27 +466,25 @@ function repeatedRow(table: RowTable, { row, item, repeat }: PromptRow): DataVal
   );
 }
 
-/** Notes about dimensions for which no item has two values, so that nothing can be compared. */
-function itemNotes(rows: readonly PromptRow[], dimensions: readonly string[], hasItems: boolean): string[] {
-  if (!hasItems) return [];
-  return dimensions.flatMap((name, index) => {
-    const first = new Map<string, string>();
-    for (const row of rows) {
-      const value = row.values[index];
-      if (value === null || value === undefined) continue;
-      const cell = JSON.stringify([row.item, row.values.map((each, other) => (other === index ? null : each))]);
-      const known = first.get(cell);
-      if (known !== undefined && known !== value) return [];
-      first.set(cell, value);
+/** Notes about dimensions by which no rows, or not all rows, can be compared because the other dimensions are fixed. */
+function pairNotes(table: RowTable, dimensions: readonly string[]): string[] {
+  return dimensions.flatMap((name) => {
+    const crossed = comparableRows(table, name, dimensions);
+    const alone = dimensions.length === 1 ? crossed : comparableRows(table, name, [name]);
+    if (crossed > 0 && crossed === alone) return [];
+    const others = listed(dimensions.filter((other) => other !== name));
+    if (crossed > 0) {
+      return [
+        `${formatCount(crossed)} of ${counted(alone, 'row')} can be compared by '${name}': the others have no row of their item that differs only in '${name}' and has the same ${others}.`,
+      ];
     }
-    if (dimensions.length === 1) {
+    if (others === '') {
       return [
         `No two rows of an item differ in '${name}', so nothing is compared: rows to compare have the same item.`,
       ];
     }
-    const others = dimensions.filter((other) => other !== name).map((other) => `'${other}'`);
     return [
-      `No two rows of an item differ only in '${name}', so nothing is compared by it: rows to compare have the same item and the same ${others.join(', ')}. If a column is not a group, choose the compared columns with dimensions.`,
+      `No two rows of an item differ only in '${name}', so nothing is compared by it: rows to compare have the same item and the same ${others}. If a column is not a group, choose the compared columns with dimensions.`,
     ];
   });
 }

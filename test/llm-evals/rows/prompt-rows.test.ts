@@ -80,6 +80,50 @@ describe('rows of answers', () => {
     expect(notes[0]).to.include("No two rows of an item differ only in 'gender'").and.include("the same 'pronoun'");
   });
 
+  it('are not compared by a column that leaves no pair, so that a rating of the answer does not part the pairs', async () => {
+    const text = `answer,item,origin,stars\n${Array.from({ length: 9 }, (_, item) => `a,${String(item)},local,4\nb,${String(item)},foreign,${String(1 + (item % 4))}`).join('\n')}\n`; // prettier-ignore
+    const { dimensions, notes } = await read(text);
+    expect(dimensions).to.deep.equal(['origin']);
+    expect(notes).to.have.length(1);
+    expect(notes[0]).to.include("'stars' is not used").and.include('choose the columns with dimensions');
+    const chosen = await read(text, 'csv', { dimensions: ['origin', 'stars'] });
+    // The answers to items 3 and 7 have the same stars.
+    expect(chosen.notes.join(' ')).to.include("4 of 18 rows can be compared by 'origin'");
+  });
+
+  it('are rejected if no column was chosen, and the columns that were found leave less than half of the pairs', async () => {
+    // Every item has 2 answers for each origin. A third of the items has equal stars for one pair.
+    const line = (item: number, origin: string, stars: number): string =>
+      `a,${String(item)},${origin},${String(stars)}`;
+    const rows = Array.from({ length: 12 }, (_, item) =>
+      [
+        line(item, 'local', 5),
+        line(item, 'local', 4),
+        line(item, 'foreign', item % 3 === 0 ? 5 : 2),
+        line(item, 'foreign', 1),
+      ].join('\n'),
+    );
+    const text = `answer,item,origin,stars\n${rows.join('\n')}\n`;
+    expect(await problem(text)).to.match(
+      /'origin', 'stars'.* 8 of 48 rows .*'origin'.*Choose the columns that are groups .*--dimensions origin/,
+    );
+    const chosen = await read(text, 'csv', { dimensions: ['origin', 'stars'] });
+    expect(chosen.notes.join(' ')).to.include("8 of 48 rows can be compared by 'origin'");
+    expect((await read(text, 'csv', { dimensions: ['origin'] })).dimensions).to.deep.equal(['origin']);
+  });
+
+  it('that are crossed but for a few rows are compared, with a note of the rows without a counterpart', async () => {
+    const rows = ['x', 'y'].flatMap((g) => ['old', 'young'].flatMap((age) => ['p', 'q'].map((item) => `a,${item},${g},${age}`))); // prettier-ignore
+    expect((await read(`answer,item,g,age\n${rows.join('\n')}\n`)).notes).to.deep.equal([]);
+    const { dimensions, notes } = await read(`answer,item,g,age\n${rows.slice(1).join('\n')}\n`);
+    expect(dimensions).to.deep.equal(['g', 'age']);
+    // The row y, old, p lost x, old, p; the row x, young, p lost it too.
+    expect(notes.map((note) => note.slice(0, 40))).to.deep.equal([
+      "6 of 7 rows can be compared by 'g': the ",
+      "6 of 7 rows can be compared by 'age': th",
+    ]);
+  });
+
   it('need no items if there is nothing to compare', async () => {
     const { dimensions, notes, rows } = await read('answer,group\nYes,a\nNo,a\n');
     expect([dimensions, rows.map(({ item }) => item)]).to.deep.equal([[], ['row 1', 'row 2']]);
