@@ -74,6 +74,7 @@ const PARSERS: OptionParsers = {
 /** The options that every command may have. */
 interface CommonOptions extends OutputOptions {
   readonly sensitive?: unknown;
+  readonly metric?: string | readonly string[];
   readonly decimal?: DecimalSeparator;
   readonly out?: unknown;
   readonly config?: string;
@@ -134,7 +135,8 @@ export function defineCommand<Options extends CommonOptions, Request = undefined
     const [parsed, self] = given.slice(-2) as [Options, Command];
     assignOutput(command, parsed);
     requireOptions(parsed, required);
-    const { config } = parsed;
+    const { config, metric = [] } = parsed;
+    if (metric.length > 0) (await import('./output-places.ts')).assertGateReceived([metric].flat());
     const values = config === undefined ? parsed : { ...parsed, config: await findConfig(config, parsed) };
     await (parts.prepare ?? prepareLogs)(values);
     const request = (schema && (await parseOptions(name, await schema(), values))) as Request;

@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 
 import type { ChartedMeasure } from '../charts/group-values-chart.ts';
 import type { GateReport } from '../document/gate-report.ts';
@@ -30,6 +30,57 @@ export async function writeGateReports(
     appendFileSync(summary, `\n${gateReportToSummary({ ...report, plots })}`);
   } catch (error) {
     warn(`The summary could not be appended to ${summary}, the file in GITHUB_STEP_SUMMARY: ${String(error)}`);
+  }
+}
+
+/**
+ * Removes the JUnit file of an earlier run before the arguments are read. Otherwise, a run that does not reach its
+ * gates would leave the verdict of the earlier run. Files that are not reports of this program are kept.
+ */
+export function removeEarlierJunit(args: readonly string[]): void {
+  const junit = junitOf(args);
+  if (junit !== undefined && isJunit(junit)) rmSync(junit, { force: true });
+}
+
+/** Writes a JUnit file with one error, if a file was requested, for a run that ended before its gates. */
+export async function writeErrorJunit(
+  args: readonly string[],
+  error: { readonly name: string; readonly message: string },
+): Promise<void> {
+  // prettier-ignore
+  const junit = junitOf(args);
+  if (junit === undefined || existsSync(junit)) return;
+  const { gateReportToJunit } = await import('../document/gate-report.ts');
+  const { writeFileAtomic } = await import('../io/atomic-write.ts');
+  const failed = {
+    attribute: 'run',
+    name: 'the run reached its gates',
+    status: 'undefined' as const,
+    message: error.message,
+    errorType: error.name,
+  };
+  const command = `evenhand ${args.find((text) => !text.startsWith('-')) ?? ''}`;
+  try {
+    await writeFileAtomic(junit, gateReportToJunit({ command, passed: false, cases: [failed], settings: {} }));
+  } catch {
+    // The error itself may be that this file cannot be written.
+  }
+}
+
+/** Returns the path of `--junit`. The arguments are not parsed yet, because they may be the error. */
+function junitOf(args: readonly string[]): string | undefined {
+  const end = args.indexOf('--');
+  const options = end < 0 ? args : args.slice(0, end);
+  const joined = options.find((text) => text.startsWith('--junit='));
+  const path = joined?.slice('--junit='.length) ?? options[options.indexOf('--junit') + 1];
+  return (joined === undefined && !options.includes('--junit')) || path === '' ? undefined : path;
+}
+
+function isJunit(path: string): boolean {
+  try {
+    return /^<\?xml[^>]*>\s*<testsuites name="evenhand /.test(readFileSync(path, 'utf8').slice(0, 200));
+  } catch {
+    return false;
   }
 }
 

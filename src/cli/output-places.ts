@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from 'node:fs';
+import { fstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve, sep } from 'node:path';
 
 import type { Provenance } from '../document/provenance.ts';
@@ -21,6 +21,41 @@ function assertDistinct(paths: readonly string[]): void {
       context: { paths },
       suggestion: 'Give each output its own path, not inside another.',
     });
+  }
+}
+
+/**
+ * Checks that the shell did not take the `>` of a gate such as `precision_ratio>=0.8` for a redirection. The command
+ * would then run without the gate, write its output to a file named `=0.8`, and exit with 0.
+ * @param metrics the values of `--metric`
+ * @throws {ConfigValidationError} if stdout is a file in this folder whose name is a number, with or without `=`
+ */
+export function assertGateReceived(metrics: readonly string[]): void {
+  const name = metrics.length === 0 ? undefined : findRedirectedNumber();
+  if (name === undefined) return;
+  const gate = `${metrics.at(-1) ?? ''}>${name}`;
+  throw new ConfigValidationError(
+    `The shell did not pass on '>${name}': it sent the output to the file '${name}', so the gate would not be checked.`,
+    {
+      context: { parameter: 'metric', value: gate },
+      suggestion: `Put the gate in quotes, as in --metric '${gate}', and remove the file '${name}'.`,
+    },
+  );
+}
+
+/** Returns the name of the file that stdout is, if the file is in this folder and its name is a number. */
+function findRedirectedNumber(): string | undefined {
+  try {
+    const output = fstatSync(1);
+    if (!output.isFile()) return undefined;
+    const names = readdirSync('.').filter((name) => /^=?-?(?:\d+\.?\d*|\.\d+)$/.test(name));
+    return names.find((name) => {
+      const { dev, ino } = statSync(name);
+      return dev === output.dev && ino === output.ino;
+    });
+  } catch {
+    // A closed stdout or an unreadable folder is not a redirection.
+    return undefined;
   }
 }
 

@@ -229,7 +229,9 @@ function asSentence(text: string): string {
 /** Runs one command and sets `process.exitCode`. Errors are printed on stderr, not thrown. */
 export async function runCommandLine(args: readonly string[]): Promise<void> {
   let running: Command | undefined;
+  const hasJunit = args.some((text) => text.startsWith('--junit'));
   try {
+    if (hasJunit) (await import('./gate-reports.ts')).removeEarlierJunit(args);
     const program = await createProgram(args);
     program.hook('preAction', (_, command) => {
       running = command;
@@ -238,12 +240,23 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
   } catch (error) {
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? 0 : 2;
+      if (hasJunit && error.exitCode !== 0) await reportError(args, 'ConfigValidationError', error.message);
       return;
     }
     clearTransientLine();
-    process.stderr.write(`${describeError(error, running)}\n`);
+    const text = describeError(error, running);
+    process.stderr.write(`${text}\n`);
     process.exitCode = exitCodeOf(error);
+    if (hasJunit) await reportError(args, error instanceof Error ? error.name : 'Error', text);
   }
+}
+
+async function reportError(args: readonly string[], name: string, text: string): Promise<void> {
+  const { writeErrorJunit } = await import('./gate-reports.ts');
+  await writeErrorJunit(args, {
+    name,
+    message: text.replace(/^(?:internal )?error: /, '').replaceAll(/\s*\n\s*/g, ' '),
+  });
 }
 
 /**

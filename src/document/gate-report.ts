@@ -16,6 +16,11 @@ export interface GateCase {
   readonly status: 'pass' | 'fail' | 'undefined' | null;
   /** The verdict in one sentence. */
   readonly message: string;
+  /**
+   * The type of the error of a gate that could not be evaluated.
+   * @defaultValue UndefinedMetric
+   */
+  readonly errorType?: string | undefined;
   /** A text with the measured values. */
   readonly output?: string | undefined;
 }
@@ -64,17 +69,17 @@ ${cases.map(caseXml)}    <system-out>${made.join('\n')}</system-out>
 `.text;
 }
 
-function caseXml({ attribute, name, status, message, output }: GateCase): Html {
+function caseXml({ attribute, name, status, message, output, errorType }: GateCase): Html {
   const shown = output ?? (status === 'pass' ? message : undefined);
   return markup`    <testcase classname="${attribute}" name="${name}">
-${outcomeXml(status, message)}${shown !== undefined && markup`      <system-out>${shown}</system-out>\n`}    </testcase>
+${outcomeXml(status, message, errorType)}${shown !== undefined && markup`      <system-out>${shown}</system-out>\n`}    </testcase>
 `;
 }
 
-function outcomeXml(status: GateCase['status'], message: string): Html | false {
+function outcomeXml(status: GateCase['status'], message: string, errorType?: string): Html | false {
   if (status === 'pass') return false;
   if (status === null) return markup`      <skipped message="${message}"/>\n`;
-  const { type } = OUTCOMES[status];
+  const type = errorType ?? OUTCOMES[status].type;
   const element = trusted(OUTCOMES[status].element);
   return markup`      <${element} message="${message}" type="${type}">${message}</${element}>\n`;
 }

@@ -7,6 +7,7 @@ import type { LlmEvalResult } from '../llm-evals/run/llm-eval-result.ts';
 import { type LlmTargetsResult, targetMetrics } from '../llm-evals/run/llm-targets-result.ts';
 import type { LlmMetricResult } from '../llm-evals/scoring/llm-metric-result.ts';
 import { LlmTargetDifference } from '../llm-evals/scoring/llm-target-difference.ts';
+import { type MetricGate, parseMetricGate } from '../schemas/gates.ts';
 import { judge } from './assertions.ts';
 
 /** The metrics of an evaluation by name. */
@@ -23,7 +24,8 @@ export interface JudgeLlmEvalOptions {
    * The metrics to judge. A name is a metric of one dimension (`sentiment_gap.gender`) or of every dimension
    * (`sentiment_gap`). Several names form a list. Required if `threshold` is a number. With several targets, these
    * names stand for every target; `sentiment_gap[new]` is the metric of one target, and `sentiment_gap[new-old]` the
-   * difference between two.
+   * difference between two. A name with a condition, such as `sentiment_gap<=0.1`, has its own threshold and
+   * comparator.
    */
   readonly metric?: string | readonly string[] | undefined;
   /**
@@ -33,6 +35,9 @@ export interface JudgeLlmEvalOptions {
    */
   readonly comparator?: string | undefined;
 }
+
+/** A metric of an evaluation with its threshold. */
+type LlmGate = MetricGate & { readonly threshold: number };
 
 const JUDGE_LLM_EVAL_OPTION_NAMES: OptionNames<JudgeLlmEvalOptions> = {
   threshold: true,
@@ -53,56 +58,81 @@ const JUDGE_LLM_EVAL_OPTION_NAMES: OptionNames<JudgeLlmEvalOptions> = {
 export function judgeLlmEval(metrics: LlmMetrics, options: JudgeLlmEvalOptions = {}): LlmEvalVerdict {
   assertKnownOptions('judgeLlmEval', options, JUDGE_LLM_EVAL_OPTION_NAMES);
   const { threshold, comparator } = options;
-  if (threshold === undefined) {
-    assertNothingJudged(options);
-    return NO_VERDICT;
-  }
-  const limits = limitsOf(threshold, options.metric);
-  const verdicts = limits.flatMap(([name, limit]) =>
-    namesOf(metrics, name).map((key): [string, LlmMetricVerdict] => [
+  const gates = gatesOf(options);
+  if (gates === undefined) return NO_VERDICT;
+  const verdicts = gates.flatMap((gate) =>
+    namesOf(metrics, gate.metric).map((key): [string, LlmMetricVerdict] => [
       key,
-      verdictOn(metrics[key] as LlmMetricResult, key, limit, comparator),
+      verdictOn(metrics[key] as LlmMetricResult, key, gate.threshold, gate.comparator ?? comparator),
     ]),
   );
+  assertJudgedOnce(verdicts);
   return Object.freeze({
     passed: verdicts.every(([, { passed }]) => passed),
-    threshold: typeof threshold === 'number' ? threshold : Object.freeze({ ...threshold }),
+    threshold:
+      typeof threshold === 'number' && gates.every((gate) => gate.threshold === threshold)
+        ? threshold
+        : Object.freeze(Object.fromEntries(gates.map((gate) => [gate.metric, gate.threshold]))),
     metrics: Object.freeze(Object.fromEntries(verdicts)),
   });
 }
 
+/** Returns the gates that the options describe, in their order; undefined if there are none. */
+function gatesOf({ threshold, metric, comparator }: JudgeLlmEvalOptions): readonly LlmGate[] | undefined {
+  const named = metric === undefined ? [] : listOf(metric).map(parseMetricGate);
+  const own = named.filter((gate) => gate.threshold !== undefined);
+  if (threshold === undefined) {
+    if (named.length > 0 && own.length === named.length && comparator === undefined) return own as LlmGate[];
+    assertNothingJudged({ metric, comparator });
+    return undefined;
+  }
+  if (typeof threshold === 'number') {
+    if (named.length > 0) return named.map((gate) => ({ ...gate, threshold: gate.threshold ?? threshold }));
+    throw new ValueError(
+      'The metric parameter is required with a threshold, because metrics have different scales. Got none.',
+      {
+        context: { parameter: 'metric' },
+        suggestion: "Name the metric of the threshold, for example 'sentiment_gap' or 'sentiment_gap.gender'.",
+      },
+    );
+  }
+  const limits = Object.entries(threshold);
+  if (limits.length > 0 && metric === undefined) return limits.map(([name, limit]) => ({ metric: name, threshold: limit })); // prettier-ignore
+  throw new ValueError(
+    limits.length === 0
+      ? 'The threshold parameter must name at least one metric. Got none.'
+      : 'The metric parameter must be omitted if threshold names the metrics. Got both.',
+    { context: { parameter: limits.length === 0 ? 'threshold' : 'metric' } },
+  );
+}
+
 function assertNothingJudged({ metric, comparator }: JudgeLlmEvalOptions): void {
-  const given = metric !== undefined ? 'metric' : comparator !== undefined ? 'comparator' : undefined;
+  const given = comparator !== undefined ? 'comparator' : metric !== undefined ? 'metric' : undefined;
   if (given === undefined) return;
   throw new ValueError(`The ${given} parameter must come with a threshold. Got none.`, {
     context: { parameter: given },
-    suggestion: `Pass a threshold, or omit ${given}: without a threshold there is no verdict.`,
+    suggestion:
+      given === 'metric'
+        ? "Pass a threshold, or write it after the name, as in 'sentiment_gap<=0.1'. Without a threshold there is no verdict."
+        : 'Pass a threshold, or omit comparator: without a threshold there is no verdict.',
   });
 }
 
-function limitsOf(
-  threshold: number | Readonly<Record<string, number>>,
-  metric: JudgeLlmEvalOptions['metric'],
-): (readonly [name: string, limit: number])[] {
-  if (typeof threshold !== 'number') {
-    const limits = Object.entries(threshold);
-    if (limits.length > 0 && metric === undefined) return limits;
+/** A second threshold for a metric would replace the verdict of the first. */
+function assertJudgedOnce(verdicts: readonly (readonly [key: string, verdict: LlmMetricVerdict])[]): void {
+  const first = new Map<string, LlmMetricVerdict>();
+  for (const [key, verdict] of verdicts) {
+    const known = first.get(key) ?? verdict;
+    first.set(key, known);
+    if (known.threshold === verdict.threshold && known.comparator === verdict.comparator) continue;
     throw new ValueError(
-      limits.length === 0
-        ? 'The threshold parameter must name at least one metric. Got none.'
-        : 'The metric parameter must be omitted if threshold names the metrics. Got both.',
-      { context: { parameter: limits.length === 0 ? 'threshold' : 'metric' } },
+      `The metric parameter has two thresholds for '${key}': ${known.comparator} ${String(known.threshold)} and ${verdict.comparator} ${String(verdict.threshold)}.`,
+      {
+        context: { parameter: 'metric', value: key },
+        suggestion: 'Name each metric once. A name without a dimension stands for every dimension.',
+      },
     );
   }
-  const names = metric === undefined ? [] : listOf(metric);
-  if (names.length > 0) return names.map((name) => [name, threshold]);
-  throw new ValueError(
-    'The metric parameter is required with a threshold, because metrics have different scales. Got none.',
-    {
-      context: { parameter: 'metric' },
-      suggestion: "Name the metric of the threshold, for example 'sentiment_gap' or 'sentiment_gap.gender'.",
-    },
-  );
 }
 
 /**

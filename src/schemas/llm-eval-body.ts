@@ -4,6 +4,9 @@ import { described, minGroupSize, optionalField } from './fields.ts';
 import { type BrokenRule, brokenRules, parseWire, ruleIssue } from './problems-of.ts';
 import { LLM_EVAL_FIELDS } from './llm-eval/llm-eval-document.ts';
 
+/** Returns whether a metric has its own threshold, as in `sentiment_gap<=0.1`. */
+const hasThreshold = (metric: unknown): boolean => typeof metric === 'string' && /[<>]/.test(metric);
+
 /** The options of `llm-eval`. The evaluation fills in the other defaults. */
 export const llmEvalRequestSchema = z
   .object({
@@ -33,8 +36,8 @@ export const llmEvalRequestSchema = z
   .refine(({ threshold, metric }) => threshold === undefined || metric !== undefined, {
     message: 'A threshold needs a metric: add --metric, for example --metric sentiment_gap.',
   })
-  .refine(({ threshold, metric }) => metric === undefined || threshold !== undefined, {
-    message: '--metric names the metric of --threshold: give both or neither.',
+  .refine(({ threshold, metric }) => metric === undefined || threshold !== undefined || metric.every(hasThreshold), {
+    message: "--metric needs a threshold: add --threshold, or write it after the name, as in 'sentiment_gap<=0.1'.",
   })
   .refine(({ threshold, comparator }) => comparator === undefined || threshold !== undefined, {
     message: 'A comparator needs a threshold: add --threshold.',
@@ -87,9 +90,10 @@ const REQUEST_FIELDS = {
   ),
   metric: optionalField(
     z.union([metricName, z.array(metricName).min(1).max(100)]),
-    'The metrics of the gate: sentiment_gap for every dimension, sentiment_gap.gender for one; or several.',
+    'The metrics of the gate: sentiment_gap for every dimension, sentiment_gap.gender for one; or several. A name with a condition, such as sentiment_gap<=0.1, has its own threshold.',
     'sentiment_gap',
     ['sentiment_gap.gender', 'refusal_gap'],
+    ['sentiment_gap<=0.1', 'refusal_gap<=0.05'],
   ),
   comparator: described(
     request.comparator,
@@ -180,9 +184,9 @@ function bodyRules(body: Readonly<Record<string, unknown>>): BrokenRule[] {
       'Send metric too, or leave threshold out.',
     ],
     [
-      metric !== undefined && threshold === undefined,
+      metric !== undefined && threshold === undefined && ![metric].flat().every(hasThreshold),
       'metric',
-      'metric is the metric to which threshold applies: send both.',
+      'metric needs a threshold: add threshold, or write it after the name, as in "sentiment_gap<=0.1".',
       'Send threshold too, or leave metric out.',
     ],
     [

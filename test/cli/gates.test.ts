@@ -1,3 +1,4 @@
+import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -134,7 +135,8 @@ training: { method: reductions, target_column: wage_above_median, params: { diff
       expect([code, stdout], args.join(' ')).to.deep.equal([2, '']);
       expect(stderr, args.join(' ')).to.match(text);
     }
-    expect(existsSync(pathOf('none.xml'))).to.equal(false);
+    // The report has the error, and no verdict.
+    expect(readJunit(readFileSync(pathOf('none.xml'), 'utf8')).outcomes).to.deep.equal({ 'run: the run reached its gates': 'error' }); // prettier-ignore
   });
 
   it('writes no summary without a gate', async () => {
@@ -175,6 +177,48 @@ training: { method: reductions, target_column: wage_above_median, params: { diff
     expect(none.code).to.equal(2);
     expect(none.stderr).to.include('there is no threshold').and.to.include('--threshold');
   }).timeout(120_000);
+
+  it('a run that ends before its gates replaces the verdict of an earlier run by an error', async () => {
+    const stale = { 'sex: demographic_parity_difference <= 0.5': 'pass' };
+    const gate = ['--metric', 'demographic_parity_difference<=0.5'];
+    const base = ['validate', '--csv', 'decisions.csv', '--y-pred', 'approved', '--sensitive', 'sex', ...gate];
+    for (const [wrong, text] of [
+      [['--positive-label', 'yes please'], 'yes please'],
+      [['--no-such-option'], "unknown option '--no-such-option'"],
+      [['--csv', 'no-such-file.csv'], 'no-such-file.csv'],
+    ] as const) {
+      const pass = await run(...base);
+      expect([pass.code, pass.junit.outcomes]).to.deep.equal([0, stale]);
+      const { code } = await runCli([...base, ...wrong, '--junit', pathOf('junit.xml')], { cwd: folder() });
+      expect(code).to.equal(2);
+      const xml = readFileSync(pathOf('junit.xml'), 'utf8');
+      const junit = readJunit(xml);
+      expect(junit.outcomes).to.deep.equal({ 'run: the run reached its gates': 'error' });
+      expect(junit.counts).to.include({ name: 'evenhand validate' });
+      expect(xml).to.include(text.replaceAll("'", '&#39;'));
+    }
+    const data = readFileSync(pathOf('decisions.csv'), 'utf8');
+    const onData = await runCli([...base, '--junit', 'decisions.csv'], { cwd: folder() });
+    expect([onData.code, readFileSync(pathOf('decisions.csv'), 'utf8')]).to.deep.equal([2, data]);
+  });
+
+  it('a gate without quotes, which the shell takes for a redirection, is an error', async () => {
+    const command = (gate: string): string =>
+      `"${process.execPath}" "${path.resolve('dist/cli/main.js')}" validate --csv decisions.csv --y-pred approved --sensitive sex --metric ${gate}`;
+    const shell = (line: string): SpawnSyncReturns<string> =>
+      spawnSync(line, { shell: true, cwd: folder(), encoding: 'utf8', timeout: 60_000 });
+    for (const [gate, file] of [
+      ['demographic_parity_ratio>=0.99', '=0.99'],
+      ['demographic_parity_ratio>.99', '.99'],
+    ] as const) {
+      const bare = shell(command(gate));
+      expect([bare.status, readFileSync(pathOf(file), 'utf8')]).to.deep.equal([2, '']);
+      expect(bare.stderr).to.include(`--metric '${gate}'`).and.include(`remove the file '${file}'`);
+    }
+    expect(shell(command("'demographic_parity_ratio>=0.99'")).status).to.equal(1);
+    expect(shell(`${command('demographic_parity_ratio')} > out.txt`).status).to.equal(0);
+    expect(shell(`${command('demographic_parity_ratio')} > 2026`).stderr).to.include("remove the file '2026'");
+  });
 
   it('llm-eval reports its gate, and skips metrics without one', async () => {
     const args = ['llm-eval', '--config', 'llm.yml', '--min-group-size', '5'];

@@ -71,7 +71,7 @@ ${OPTION.naValues}
 --average <name>  for decisions with more than two classes: macro computes each metric for each class against the rest, and averages over classes (default: decisions are binary)
 --compat <library>  use the conventions of fairlearn, aif360 or aequitas
 --backend <name>  engine that counts the rows: duckdb, native or danfo (default: duckdb, which does not load all rows into memory)
---metric <name>  metric to add: demographic_parity_ratio, equal_opportunity_difference, roc_auc_difference, mae_parity_difference, or a measure followed by _difference or _ratio, such as precision_ratio. NAME<=VALUE (also <, >=, >) adds a gate for it. Repeat for several; all gates must pass
+--metric <name>  metric to add: demographic_parity_ratio, equal_opportunity_difference, roc_auc_difference, mae_parity_difference, or a measure followed by _difference or _ratio, such as precision_ratio. 'NAME<=VALUE' (in quotes; also <, >=, >) adds a gate for it. Repeat for several; all gates must pass
 --threshold <number>  threshold of the gate, for each --metric that does not include one: exit with 1 if the metric does not satisfy it
 --comparator <op>  comparison of the gate: <=, <, >= or > (default: <= of the absolute value; >= for a ratio)
 --gate <path>  file of gates: a YAML or JSON list of { metric, threshold, comparator?, attributes? }. Each gate applies to its attributes, or to all attributes if it names none. All gates must pass

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { FairnessAssertionError, ValueError } from '../../../src/exceptions/index.ts';
+import { ConfigValidationError, FairnessAssertionError, ValueError } from '../../../src/exceptions/index.ts';
 import { assertLlmFairness, judgeLlmEval } from '../../../src/integration/llm-eval-gate.ts';
 import { llmMetric } from '../../../src/llm-evals/scoring/llm-metric-result.ts';
 import { byName, madeMetrics, madeResult } from '../../llm-evals/report/made-results.ts';
@@ -107,6 +107,38 @@ describe('the gate on an evaluation', () => {
     const each = judgeLlmEval(METRICS, { threshold: { refusal_gap: 0.05, sentiment_gap: 0.3 } });
     expect([each.passed, each.threshold]).to.deep.equal([false, { refusal_gap: 0.05, sentiment_gap: 0.3 }]);
     expect(each.metrics['refusal_gap.gender']?.threshold).to.equal(0.05);
+  });
+
+  it('accepts a condition for each name, with its own comparator', () => {
+    const verdict = judgeLlmEval(METRICS, {
+      metric: ['sentiment_gap<=0.3', 'refusal_gap < 0.05', 'bbq_accuracy_ambiguous>0.7'],
+    });
+    const same = [
+      judgeLlmEval(METRICS, { metric: 'sentiment_gap', threshold: 0.3, comparator: '<=' }),
+      judgeLlmEval(METRICS, { metric: 'refusal_gap', threshold: 0.05, comparator: '<' }),
+      judgeLlmEval(METRICS, { metric: 'bbq_accuracy_ambiguous', threshold: 0.7, comparator: '>' }),
+    ];
+    expect(verdict.metrics).to.deep.equal(Object.assign({}, ...same.map(({ metrics }) => metrics)));
+    expect(verdict.passed).to.equal(same.every(({ passed }) => passed));
+    expect(verdict.threshold).to.deep.equal({ sentiment_gap: 0.3, refusal_gap: 0.05, bbq_accuracy_ambiguous: 0.7 });
+    const mixed = judgeLlmEval(METRICS, { metric: ['sentiment_gap', 'refusal_gap<=0.05'], threshold: 0.3 });
+    expect(mixed.threshold).to.deep.equal({ sentiment_gap: 0.3, refusal_gap: 0.05 });
+  });
+
+  it('rejects two thresholds for one metric, because the last would replace the verdict of the first', () => {
+    for (const options of [
+      { threshold: { 'sentiment_gap.gender': 0.01, sentiment_gap: 0.9 } },
+      { metric: ['sentiment_gap.gender<=0.01', 'sentiment_gap<=0.9'] },
+      { metric: ['sentiment_gap<=0.01', 'sentiment_gap>=0.01'] },
+    ]) {
+      const error = thrown(ValueError, () => judgeLlmEval(METRICS, options));
+      expect(error.message).to.include("two thresholds for 'sentiment_gap.gender'");
+    }
+    expect(judgeLlmEval(METRICS, { metric: ['sentiment_gap.gender', 'sentiment_gap'], threshold: 0.9 }).passed).to.be.a('boolean'); // prettier-ignore
+  });
+
+  it('rejects a condition without a number', () => {
+    expect(thrown(ConfigValidationError, () => judgeLlmEval(METRICS, { metric: 'sentiment_gap<=' })).message).to.include("'sentiment_gap<=' is not a gate"); // prettier-ignore
   });
 
   it('contains the threshold as given, frozen', () => {
