@@ -45,10 +45,10 @@ export const VERIFY_REPORT_NAMES: OptionNames<VerifyReportOptions> = { source: t
 /** One thing that was checked. */
 export interface VerificationCheck {
   /**
-   * `files`: the folder of a workflow has the files that were written. `checksums`: the parts of the report are those that were written. `results`: the statistics in the report give its
-   * results. `data`: the files give the statistics. `model`: the folder of a workflow has the model that the data
-   * give. `page`: the page shows the results. `signature`: the key signed the
-   * report.
+   * `files`: the folder of a workflow has the files that were written. `checksums`: the parts of the report are those
+   * that were written. `results`: the statistics in the report give its results. `data`: the files give the statistics.
+   * `model`: the folder of a workflow has the model that the data give. `page`: the page shows the results.
+   * `signature`: the key signed the report.
    */
   readonly name: 'files' | 'checksums' | 'results' | 'data' | 'model' | 'page' | 'signature';
   /** Whether the check passed; null if it could not be made. */

@@ -314,6 +314,19 @@ describe('evenhand verify', () => {
       expect(failures(await verify(file, '--key', key))).to.have.keys(['signature']);
     });
 
+    it('does not call a report verified that was compared with nothing else, and lists what was not checked', async () => {
+      const { file, key } = await signed();
+      const of = async (...args: string[]): Promise<unknown[]> => {
+        const { code, stdout } = await runCli(['verify', file, ...args]);
+        return [code, /^\S+/.exec(stdout)?.[0], ...[...stdout.matchAll(/^Not checked: (\S+)/gm)].map(([, name]) => name)]; // prettier-ignore
+      };
+      expect(await of()).to.deep.equal([0, 'CONSISTENT', 'data', 'signature']);
+      expect(await of('--counts-only')).to.deep.equal([0, 'CONSISTENT', 'data', 'signature']);
+      expect(await of('--csv', inFolder('rows.csv'))).to.deep.equal([0, 'VERIFIED', 'signature']);
+      expect(await of('--key', key)).to.deep.equal([0, 'VERIFIED', 'data']);
+      expect(await of('--key', key, '--csv', inFolder('rows.csv'))).to.deep.equal([0, 'VERIFIED']);
+    });
+
     it('rejects a changed envelope', async () => {
       const { file, key } = await signed();
       const envelope = JSON.parse(readFileSync(`${file}.dsse.json`, 'utf8'));

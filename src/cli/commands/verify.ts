@@ -3,7 +3,12 @@ import { join } from 'node:path';
 
 import { Argument, type Command } from 'commander';
 
-import { briefReport, type ReportBlock, type ReportDocument } from '../../document/report-document.ts';
+import {
+  briefReport,
+  type ReportBlock,
+  type ReportDocument,
+  type ReportVerdict,
+} from '../../document/report-document.ts';
 import type { ReportVerification, VerificationCheck } from '../../integration/verify-report.ts';
 import type { FoundFiles } from '../../schemas/data-source.ts';
 import type { VerifyRequest } from '../../schemas/verify.ts';
@@ -46,6 +51,8 @@ Examples:
 
 All numbers are computed again. The order of rows and the format of the files do not matter. Checksums show changes
 by accident; only the data show whether the counts are true, and only a signature shows who wrote the report.
+The verdict is VERIFIED if the data or a signature were checked too, and CONSISTENT if the report was only compared with
+its own statistics.
 Exit codes: 0 nothing differs, 1 something differs, 2 invalid options, or no report that can be verified.`,
     run,
   }).addArgument(new Argument('<report>', 'report of validate (.json or .html), or folder of run-pipeline'));
@@ -64,7 +71,12 @@ async function run(options: VerifyOptions, { key }: VerifyRequest, [path = '']: 
   const { checks } = isFolder
     ? await (await import('../../integration/verify-workflow.ts')).verifyWorkflow(path, { source })
     : await verifyReport(report, { source });
-  const verification = key === undefined ? outcomeOf(checks) : outcomeOf([...checks, await checkSignature(file, report, key, options.signature)]); // prettier-ignore
+  const signature = options.signature ?? `${file}.dsse.json`;
+  const verification = outcomeOf([
+    ...checks,
+    ...(source === undefined ? [DATA_UNCHECKED] : []),
+    ...(key === undefined ? await findUncheckedSignature(signature) : [await checkSignature(report, key, signature)]),
+  ]);
   await printResult(options, {
     json: () => verificationToJson(verification),
     text: () => documentOf(verification, path),
@@ -72,12 +84,26 @@ async function run(options: VerifyOptions, { key }: VerifyRequest, [path = '']: 
   if (!verification.passed) process.exitCode = CHECK_FAILED;
 }
 
-async function checkSignature(
-  path: string,
-  report: string,
-  key: string,
-  signature = `${path}.dsse.json`,
-): Promise<VerificationCheck> {
+/** The check of a report without its data, which only shows that the report agrees with itself. */
+const DATA_UNCHECKED: VerificationCheck = {
+  name: 'data',
+  passed: null,
+  message: 'The report was not compared with the rows. Give them with --csv.',
+  differences: [],
+};
+
+/** Returns the check of a signature that was found, but not checked because no key was given. */
+async function findUncheckedSignature(path: string): Promise<readonly VerificationCheck[]> {
+  if (!(await isFile(path))) return [];
+  const message = `The signature '${path}' was found. Give the public key of its author with --key.`;
+  return [{ name: 'signature', passed: null, message, differences: [] }];
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isFile() === true;
+}
+
+async function checkSignature(report: string, key: string, signature: string): Promise<VerificationCheck> {
   const [{ verifySignature }, { readResultText }] = await Promise.all([
     import('../../integration/sign-report.ts'),
     import('../../io/read-text-file.ts'),
@@ -90,7 +116,6 @@ function verificationToJson({ passed, checks }: ReportVerification): Record<stri
 }
 
 function documentOf({ passed, checks }: ReportVerification, path: string): ReportDocument {
-  const failed = checks.filter((one) => one.passed === false);
   const blocks = checks.map((one): ReportBlock => ({
     kind: 'note',
     title: `${one.passed === null ? 'Not checked' : one.passed ? 'Same' : 'Different'}: ${one.name}`,
@@ -104,13 +129,28 @@ function documentOf({ passed, checks }: ReportVerification, path: string): Repor
   return briefReport({
     title: 'Verification',
     subject: `Report: ${path}`,
-    verdict: {
-      kind: passed ? 'pass' : 'fail',
-      title: passed ? 'VERIFIED' : 'NOT VERIFIED',
-      sentences: passed ? ['Everything that was checked is the same.'] : failed.map(({ message }) => message),
-    },
+    verdict: verdictOf(passed, checks),
     blocks,
   });
+}
+
+/** Returns the verdict. A report that was compared with nothing else is not called verified, because it can be invented. */
+function verdictOf(passed: boolean, checks: readonly VerificationCheck[]): ReportVerdict {
+  if (!passed) {
+    const failed = checks.filter((one) => one.passed === false);
+    return { kind: 'fail', title: 'NOT VERIFIED', sentences: failed.map(({ message }) => message) };
+  }
+  if (checks.some(({ name, passed: isSame }) => isSame === true && (name === 'data' || name === 'signature'))) {
+    return { kind: 'pass', title: 'VERIFIED', sentences: ['Everything that was checked is the same.'] };
+  }
+  return {
+    kind: 'pass',
+    title: 'CONSISTENT',
+    sentences: [
+      'The numbers of the report follow from the statistics in it.',
+      'Neither the data nor a signature was checked, so this does not show that the statistics are true.',
+    ],
+  };
 }
 
 /** The longest text of a value. */
