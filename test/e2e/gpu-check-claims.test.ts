@@ -233,21 +233,22 @@ describe('the PyTorch loop of a GPU check', function () {
     // A separate folder, since others on this machine may run the same check.
     const { TMPDIR } = process.env;
     process.env['TMPDIR'] = mkdtempSync(path.join(folder, 'tmp-'));
-    after(() => {
+    try {
+      const pid = path.join(folder, 'pid');
+      const loop = `echo '${JSON.stringify(answer)}'; sleep 60 & echo $! > '${pid}'; wait`;
+      const stop = new AbortController();
+      const running = runPeer(adult, work, choosing(loop, { signal: stop.signal }));
+      while (!existsSync(pid) || readFileSync(pid, 'utf8').trim() === '') await sleep(20);
+      stop.abort();
+      expect((await running).figures?.run_seconds).to.deep.equal([4]);
+      await sleep(100);
+      // A process that has ended and has not been waited for is still listed, as a zombie.
+      const state = `/proc/${readFileSync(pid, 'utf8').trim()}/stat`;
+      if (existsSync(state)) expect(readFileSync(state, 'utf8')).to.match(/\) Z /);
+      expect(leftovers()).to.deep.equal([]);
+    } finally {
       if (TMPDIR === undefined) delete process.env['TMPDIR'];
       else process.env['TMPDIR'] = TMPDIR;
-    });
-    const pid = path.join(folder, 'pid');
-    const loop = `echo '${JSON.stringify(answer)}'; sleep 60 & echo $! > '${pid}'; wait`;
-    const stop = new AbortController();
-    const running = runPeer(adult, work, choosing(loop, { signal: stop.signal }));
-    while (!existsSync(pid) || readFileSync(pid, 'utf8').trim() === '') await sleep(20);
-    stop.abort();
-    expect((await running).figures?.run_seconds).to.deep.equal([4]);
-    await sleep(100);
-    // A process that has ended and has not been waited for is still listed, as a zombie.
-    const state = `/proc/${readFileSync(pid, 'utf8').trim()}/stat`;
-    if (existsSync(state)) expect(readFileSync(state, 'utf8')).to.match(/\) Z /);
-    expect(leftovers()).to.deep.equal([]);
+    }
   });
 });

@@ -5,8 +5,12 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 
 const CLI = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
-const LOGGER = path.resolve(import.meta.dirname, '../../dist/cli/logger.js');
-const PROGRAM = path.resolve(import.meta.dirname, '../../dist/cli/program.js');
+// Coverage is that of the sources; all other runs test what users get.
+const [LOGGER, PROGRAM] = (
+  process.env['EVENHAND_COVERAGE'] === '1'
+    ? ['src/internal/logger.ts', 'src/cli/program.ts']
+    : ['dist/cli/logger.js', 'dist/cli/program.js']
+).map((file) => path.resolve(import.meta.dirname, '../..', file)) as [string, string];
 
 /** The result of a run of the command line. */
 export interface CliRun {

@@ -120,7 +120,7 @@ describe('infeasibleIndex', () => {
   });
 
   it('does not lose a position to rounding: 0.29 of 100 rows are 29', () => {
-    const groups = [...Array<string>(28).fill('a'), ...Array<string>(72).fill('b')];
+    const groups = Array.from({ length: 100 }, (_, row) => (row < 28 ? 'a' : 'b'));
     expect(infeasibleIndex(groups, { a: 0.29, b: 0 }).positions).to.deep.equal([99]);
   });
 

@@ -62,7 +62,7 @@ describe('feature encoding', () => {
   it('excludes a constant whatever its rounding, and encodes later values of it like the training value', () => {
     for (const value of [0.1, 19.99, 1 / 3, 1e-5, 123456.789]) {
       for (const rows of [10, 100, 1000]) {
-        const table = Table.from({ a: Array<number>(rows).fill(value), b: [...Array(rows).keys()] });
+        const table = Table.from({ a: Array.from({ length: rows }, () => value), b: [...Array(rows).keys()] });
         const { specs, warnings } = fitFeatures(table, ['a', 'b']);
         expect([specs.length, warnings.length]).to.deep.equal([1, 1]);
       }
