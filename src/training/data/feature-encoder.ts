@@ -1,4 +1,6 @@
 import { DataValidationError } from '../../exceptions/index.ts';
+import { counted, formatCount } from '../../internal/format.ts';
+import { isNumberText } from '../../internal/values.ts';
 import { MISSING_LABEL, type Table } from '../../table/index.ts';
 import type { Matrix } from './read-matrix.ts';
 
@@ -148,6 +150,7 @@ export function categoricalSpec(
 ): CategoricalFeature[] {
   const seen = labels.map((label, code) => ({ label, count: counts[code] as number })).filter(({ count }) => count > 0);
   const rows = seen.reduce((sum, { count }) => sum + count, missing);
+  if (seen.length > FEWEST_IDENTIFIERS) assertNotNumbers(name, seen);
   if (seen.length > Math.max(FEWEST_IDENTIFIERS, IDENTIFIER_SHARE * rows)) {
     warnings.push(`feature '${name}' is excluded: its ${String(seen.length)} distinct texts look like identifiers`);
     return [];
@@ -169,6 +172,41 @@ export function categoricalSpec(
       levels: missing > 0 && !levels.includes(MISSING_LABEL) ? [...levels, MISSING_LABEL] : levels,
     },
   ];
+}
+
+/** If at least this share of the values of a text column are numbers, the other texts are errors in the data. */
+const NUMBERS_SHARE = 0.9;
+
+/** A code such as 00127 is not a number: zeros at its start distinguish it from others. */
+const LEADING_ZERO = /^[+-]?0\d/;
+
+/**
+ * Checks that a column of many different texts is not a column of numbers with a few texts. As texts, its numbers would
+ * be excluded as identifiers, or reduced to the most frequent ones, and the model would lose them.
+ * @param seen the texts of a text column with their numbers of rows
+ * @param isPart whether there are too many texts, so that these are only the first; a later one may not be a number
+ * @throws {DataValidationError} if most of its values are numbers; the error gives one that is not
+ */
+export function assertNotNumbers(
+  name: string,
+  seen: readonly { readonly label: string; readonly count: number }[],
+  isPart: boolean = false,
+): void {
+  const texts = seen.filter(({ label }) => !isNumberText(label) || LEADING_ZERO.test(label));
+  const [known, count] = [seen, texts].map((those) => those.reduce((sum, each) => sum + each.count, 0)) as [number, number]; // prettier-ignore
+  if (known - count < NUMBERS_SHARE * known) return;
+  const [text] = texts;
+  if (text === undefined && !isPart) return;
+  const found =
+    text === undefined
+      ? 'some of its values are not'
+      : `${formatCount(count)} of ${counted(known, 'value')} ${count === 1 ? 'is' : 'are'} not, for example '${text.label}'`;
+  throw new DataValidationError(`Feature '${name}' should hold numbers, but ${found}.`, {
+    code: 'invalid-value',
+    context: { column: name, value: text?.label },
+    suggestion:
+      'Correct these values or leave them empty. If the column is an identifier, leave it out of the features.',
+  });
 }
 
 /** @throws {DataValidationError} if a value is infinite; the error names the first such value and its row */

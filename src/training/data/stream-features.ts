@@ -9,7 +9,7 @@ import {
   missingOutcomes,
   readingOfMissing,
 } from '../../table/index.ts';
-import { categoricalSpec, type FeatureSpec, numericSpec } from './feature-encoder.ts';
+import { assertNotNumbers, categoricalSpec, type FeatureSpec, numericSpec } from './feature-encoder.ts';
 import { LabelDictionary, MAX_TEXTS } from './label-dictionary.ts';
 import type { StoredFeature } from './row-blocks.ts';
 import type { RowColumns } from './row-file.ts';
@@ -154,6 +154,11 @@ function learnText({ feature, column }: ReadText, rows: number, warnings: string
   const { name, column: codes, training, dictionary } = feature;
   const inTraining = (code: number): number => training[code] ?? 0;
   if (dictionary.labels.length > MAX_TEXTS) {
+    assertNotNumbers(
+      name,
+      dictionary.labels.map((label, code) => ({ label, count: inTraining(code) })),
+      true,
+    );
     warnings.push(
       `feature '${name}' is excluded: it has more than ${formatCount(MAX_TEXTS)} distinct texts, which look like identifiers`,
     );

@@ -38,6 +38,24 @@ describe('feature encoding', () => {
     expect([...encodeFeatures(Table.from({ c: ['z', 'b'] }), specs)]).to.deep.equal([0, 0, 0, 0, 1, 0]);
   });
 
+  it('rejects numbers with a few texts, which would be lost as identifiers or rare levels', () => {
+    const numbers = (count: number, text: string, texts = 1): Table =>
+      Table.from({ income: Array.from({ length: count }, (_, row) => (row < texts ? text : String(100 + row))) });
+    const of =
+      (table: Table): (() => unknown) =>
+      () =>
+        fitFeatures(table, ['income']);
+    expect(of(numbers(600, 'approx 30k'))).to.throw(DataValidationError, "Feature 'income' should hold numbers, but 1 of 600 values is not, for example 'approx 30k'."); // prettier-ignore
+    expect(of(numbers(100, 'low', 10))).to.throw(DataValidationError, '10 of 100 values are not');
+    // A fifth of the values are texts: a code that often looks like a number. All texts differ: an identifier.
+    expect(() => fitFeatures(Table.from({ id: Array.from({ length: 50 }, (_, row) => `${String(row)}${row % 5 === 0 ? 'b' : ''}`), x: Array.from({ length: 50 }, (_, row) => row % 7) }), ['id', 'x'])).to.not.throw(); // prettier-ignore
+    const codes = Table.from({ zip: Array.from({ length: 90 }, (_, row) => String(row).padStart(5, '0')), x: Array.from({ length: 90 }, (_, row) => row % 7) }); // prettier-ignore
+    expect(fitFeatures(codes, ['zip', 'x']).warnings[0]).to.include('look like identifiers');
+    // Few distinct values are levels, of which none is lost.
+    const grades = Table.from({ grade: Array.from({ length: 100 }, (_, row) => (row === 0 ? 'none' : String(row % 9))) }); // prettier-ignore
+    expect(fitFeatures(grades, ['grade']).specs[0]).to.have.property('kind', 'categorical');
+  });
+
   it('excludes identifiers with a warning', () => {
     const ids = Table.from({
       id: Array.from({ length: 40 }, (_, row) => `person ${String(row)}`),

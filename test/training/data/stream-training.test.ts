@@ -252,6 +252,21 @@ describe('training rows that are read as a stream', () => {
     });
   }
 
+  it('numbers with one text are an error, with few or many rows, wherever the text is', async () => {
+    for (const [count, at] of [
+      [200, 7],
+      [100_500, 7],
+      [100_500, 100_400],
+    ] as const) {
+      // prettier-ignore
+      const lines = Array.from({ length: count }, (_, row) => `${String(row % 5)},${row === at ? '30k' : String(row)},${String(row % 2)},${row % 3 === 0 ? 'a' : 'b'}`); // prettier-ignore
+      const file = write('numbers.csv', `x,income,y,s\n${lines.join('\n')}\n`);
+      expect(await messageOf(withTraining({ source: file }, () => undefined))).to.match(
+        /^Feature 'income' should hold numbers, but (?:1 of [\d,]+ values is not, for example '30k'|some of its values are not)\./,
+      );
+    }
+  });
+
   it('more than 100,000 different groups are an error, and as many texts of a feature are left out', async () => {
     const lines = Array.from(
       { length: 100_500 },
