@@ -9,6 +9,8 @@ import type { LlmTargetsResult } from '../llm-evals/run/llm-targets-result.ts';
 import type { LlmMetricResult } from '../llm-evals/scoring/llm-metric-result.ts';
 import type { LlmTargetDifference } from '../llm-evals/scoring/llm-target-difference.ts';
 import { bracketText, counted, formatCount, formatLevel, formatNumber, pValueText } from '../internal/format.ts';
+import { listed } from '../document/report-text.ts';
+import { groupBy } from '../internal/values.ts';
 import {
   briefReport,
   numberColumn,
@@ -30,6 +32,7 @@ export function describeLlmEval(result: LlmEvalResult, verdict: LlmEvalVerdict):
   const sentences = [
     ...signSentences(shown),
     ...restLines(metrics, shown),
+    ...excludedLines(shown),
     ...undefinedByReason(metrics.filter(isUndefined), ({ key }) => key),
     ...failedLines(result),
     spendingLine(result),
@@ -159,6 +162,18 @@ function pText(p: number | null): string {
   return p === null ? '' : pValueText(p).replace(' ', '');
 }
 
+/** Returns a line for each reason for which answers are excluded from shown metrics; metrics with equal counts share it. */
+function excludedLines(metrics: readonly LlmMetricResult[]): string[] {
+  const excluded = metrics.flatMap(({ key, exclusions }) =>
+    Object.entries(exclusions).flatMap(([reason, count]) => (count === 0 ? [] : [{ key, reason, count }])),
+  );
+  const rows = groupBy(excluded, ({ reason, count }) => JSON.stringify([reason, count]));
+  return Array.from(rows.values(), (those) => {
+    const [{ reason, count } = { reason: '', count: 0 }] = those;
+    return `Excluded from ${listed(those.map(({ key }) => key), 3)}: ${counted(count, 'answer')} (${reason.replaceAll('_', ' ')}).`; // prettier-ignore
+  });
+}
+
 function failedLines({ actual }: Pick<LlmEvalResult, 'actual'>): string[] {
   return actual.failed === 0 ? [] : [`${formatCount(actual.failed)} failed after all retries; the report says why.`];
 }
@@ -166,6 +181,8 @@ function failedLines({ actual }: Pick<LlmEvalResult, 'actual'>): string[] {
 function spendingLine({ planned, actual, collected }: Pick<LlmEvalResult, 'planned' | 'actual' | 'collected'>): string {
   if (collected !== undefined && collected !== null) return 'Spent: nothing, because no request was sent.';
   const tokens = actual.inputTokens + actual.outputTokens;
+  // An answer without a token count is counted as if it had the maximum length.
+  const [atMost, why] = actual.uncounted === 0 ? ['', ''] : ['at most ', `; ${counted(actual.uncounted, 'answer')} came without a count of tokens`]; // prettier-ignore
   const again = actual.retries === 0 ? '' : `, ${formatCount(actual.retries)} of them retries`;
-  return `Spent: ${formatCount(actual.requests)} requests${again} (planned ${formatCount(planned.requests)}), ${formatCount(tokens)} tokens (planned ${formatCount(planned.inputTokens + planned.outputTokens)}), ${costText(actual.costUsd)} (planned ${costText(planned.costUsd)}), ${formatNumber(actual.seconds, 1)} s.`;
+  return `Spent: ${formatCount(actual.requests)} requests${again} (planned ${formatCount(planned.requests)}), ${atMost}${formatCount(tokens)} tokens (planned ${formatCount(planned.inputTokens + planned.outputTokens)}${why}), ${actual.costUsd === null ? '' : atMost}${costText(actual.costUsd)} (planned ${costText(planned.costUsd)}), ${formatNumber(actual.seconds, 1)} s.`;
 }

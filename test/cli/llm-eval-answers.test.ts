@@ -136,6 +136,19 @@ describe('evenhand llm-eval --answers', () => {
     expect([code, joinLines(stdout).includes('No request would be sent; 20 answers are known already')]).to.deep.equal([0, true]); // prettier-ignore
   });
 
+  it('prints how many answers a metric excludes, and why', async () => {
+    // 14 items; the answers to 3 of them state no decision for women.
+    const rows = Array.from({ length: 14 }, (_, item) => [
+      `${String(item)},woman,${item < 3 ? 'It depends.' : item % 2 === 0 ? 'Yes.' : 'No.'}`,
+      `${String(item)},man,${item % 3 === 0 ? 'Yes.' : 'No.'}`,
+    ]);
+    const file = write('undecided.csv', `item,gender,answer\n${rows.flat().join('\n')}\n`);
+    const { code, stdout } = await run('--answers', file);
+    expect(code).to.equal(0);
+    expect(joinLines(stdout)).to.match(/Excluded from decision_gap\.gender: 3 answers \(no decision\)\./);
+    expect(joinLines(stdout)).to.match(/decision_gap\.gender[^─]*: 3 answers \(no counterpart\)\./);
+  });
+
   it('reports rows without answers, and metrics that need more items', async () => {
     const text = answers(4).replaceAll(/"He is lazy."/g, '""');
     const { code, stdout, stderr } = await run('--answers', write('gaps.csv', text), '--report-md', 'gaps.md');

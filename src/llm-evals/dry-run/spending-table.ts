@@ -27,7 +27,7 @@ export function spendingTable(planned: PlannedSpending, actual: ActualSpending):
     ['Retries', actual.retries],
     ['Failed', actual.failed],
     ['Not sent', actual.notSent],
-    ['Answers with estimated tokens', actual.uncounted],
+    ['Answers without a token count, counted as the maximum', actual.uncounted],
   ];
   const happened = seldom.filter(([, count]) => count > 0).map(([name, count]) => row(name, '', countText(count)));
   return Object.freeze([...always, ...happened, row('Seconds', '', secondsText(actual.seconds))]);

@@ -43,7 +43,7 @@ describe('spendingTable', () => {
     const names = spendingTable(planned, { ...actual, retries: 0, failed: 1, notSent: 2, uncounted: 3 }).map(
       ({ name }) => name,
     );
-    expect(names).to.include.members(['Failed', 'Not sent', 'Answers with estimated tokens']);
+    expect(names).to.include.members(['Failed', 'Not sent', 'Answers without a token count, counted as the maximum']);
     expect(names).to.not.include('Retries');
   });
 });
