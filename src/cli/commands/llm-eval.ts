@@ -96,7 +96,7 @@ names another host, the environment must name it too, for example in OPENAI_BASE
 The provider command runs a program of yours for each prompt. It needs --allow-code.
 Exit codes: 0 passed or no threshold; 1 the gate failed (an undefined metric fails), or a limit stopped the run
 (answers are kept); 2 invalid options or configuration, or an answer is not cached and requests are not
-allowed; 3 the provider failed; 130 stopped by Ctrl-C (answers are kept).`,
+allowed; 3 the provider failed, or an internal error; 130 stopped by Ctrl-C (answers are kept).`,
     run: runLlmEvalCommand,
   });
 }

@@ -130,7 +130,7 @@ Examples:
 
 A watch is an early hint from an ordinary interval. It may be wrong, and does not change the exit code.
 Exit codes: 0 no alarm, 1 an alarm was raised or is open, 2 invalid options or data (also if no input could
-be counted, or an output could not be written at the end), 3 Kafka or Redis was away for too long, 130 stopped
+be counted, or an output could not be written at the end), 3 Kafka or Redis was away for too long, or an internal error, 130 stopped
 by Ctrl-C (the dashboard and the state are written first).`,
     run: runMonitorCommand,
   });
