@@ -111,6 +111,10 @@ export interface CommandParts<Options extends OutputOptions, Request> {
   readonly run: (options: Options, request: Request, args: readonly string[], call: readonly string[]) => Promise<void>;
 }
 
+/** The exit codes of a command whose help does not list its own. */
+const EXIT_CODES = `
+Exit codes: 0 done, 2 invalid options or data, or a missing package, 3 the work failed, 130 interrupted.`;
+
 /** Loads the schema of a command. */
 type SchemaLoader = () => Promise<z.ZodType>;
 
@@ -131,7 +135,8 @@ export function defineCommand<Options extends CommonOptions, Request = undefined
   for (const line of `${options}${OUTPUT_OPTIONS}`.trim().split('\n')) addOption(command, line, parsers);
   addAliases(command);
   const inputs = command.options.filter(({ flags }) => flags.endsWith(' <data>')).map((each) => each.attributeName());
-  return addClosingHelp(command, help).action(async (...given: unknown[]) => {
+  const closing = help.includes('Exit codes:') ? help : `${help}${EXIT_CODES}`;
+  return addClosingHelp(command, closing).action(async (...given: unknown[]) => {
     const [parsed, self] = given.slice(-2) as [Options, Command];
     assignOutput(command, parsed);
     requireOptions(parsed, required);

@@ -182,10 +182,13 @@ async function clusterNotes(files: FoundFiles, request: ValidateRequest): Promis
   const used = [...attributes.flat(), ...control, yPred, score, yTrue, sampleWeight].filter(
     (name) => name !== undefined,
   );
-  const { findRepeatedIdentifiers } = await import('../io/repeated-identifiers.ts');
+  const [{ findRepeatedIdentifiers }, { quoteArgument }] = await Promise.all([
+    import('../io/repeated-identifiers.ts'),
+    import('../document/provenance.ts'),
+  ]);
   return (await findRepeatedIdentifiers(files, new Set(used))).map(
     ({ name, meanCount }) =>
-      `column '${name}' has about ${meanCount.toFixed(1)} rows for each of its values. If the rows of a value depend on each other, the intervals are too narrow: name it as the cluster (--cluster ${name})`,
+      `column '${name}' has about ${meanCount.toFixed(1)} rows for each of its values. If the rows of a value depend on each other, the intervals are too narrow: name it as the cluster (--cluster ${quoteArgument(name)})`,
   );
 }
 

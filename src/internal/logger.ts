@@ -7,6 +7,7 @@ import { ConfigValidationError } from '../exceptions/index.ts';
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 let logger: Logger | undefined;
+let initialLevel = '';
 let chosenLevel: Level | 'silent' | undefined;
 
 /**
@@ -16,13 +17,20 @@ let chosenLevel: Level | 'silent' | undefined;
  * @throws {ConfigValidationError} if the level is unknown or the file cannot be opened
  */
 export function getLogger(): Logger {
-  logger ??= createLogger(process.env);
-  if (chosenLevel !== undefined) logger.level = chosenLevel;
+  if (logger === undefined) {
+    logger = createLogger(process.env);
+    initialLevel = logger.level;
+  }
+  const level = chosenLevel ?? initialLevel;
+  if (logger.level !== level) logger.level = level;
   return logger;
 }
 
-/** Sets the log level for the rest of the process and overrides the environment. Does not create the logger. */
-export function setLogLevel(level: Level | 'silent'): void {
+/**
+ * Sets the log level for the rest of the process and overrides the environment; undefined restores the level of the
+ * environment. Does not create the logger.
+ */
+export function setLogLevel(level: Level | 'silent' | undefined): void {
   chosenLevel = level;
 }
 

@@ -62,6 +62,7 @@ export const monitorSchema = z
     limit: z.number().min(0).optional(),
     alpha: z.number().gt(0).lt(1).optional(),
     windowSize: z.number().int().min(1).max(100_000_000).optional(),
+    labelHorizon: z.number().int().min(1).max(100_000_000).optional(),
     minGroupSize: minGroupSize.optional(),
     scoreThreshold: z.number().min(0).max(1).optional(),
     errorScale: z.number().gt(0).optional(),
@@ -153,6 +154,9 @@ export const monitorSchema = z
   .refine(({ csv, id }) => csv === undefined || id === undefined, {
     message:
       '--id names events for labels that arrive later on stdin; in a file, the label is in the same row (--y-true).',
+  })
+  .refine(({ id, labelHorizon }) => id !== undefined || labelHorizon === undefined, {
+    error: '{labelHorizon} is about events with ids: add {id}.',
   })
   .refine(({ yTrue, yTruePositiveLabel }) => yTrue !== undefined || yTruePositiveLabel === undefined, {
     message: 'A positive label of the truth needs true labels: add {yTrue}.',

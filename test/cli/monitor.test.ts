@@ -188,6 +188,22 @@ describe('evenhand monitor', () => {
     expect(stdout).to.match(/^Equalized odds difference of sex +✓ Within limit/m);
   });
 
+  it('ignores a label that arrives after more ids than --label-horizon', async () => {
+    // The labels come after all 1,500 events, so that the first 500 events are past a horizon of 1,000 ids.
+    const rows = decisions(1500).map((row, index) => ({ ...row, case: index }));
+    const labels = rows.map(({ case: id }) => ({ case: id, repaid: id % 2 }));
+    const args = ['monitor', ...COLUMNS, '--y-true', 'repaid', '--id', 'case', '--limit', '0.3'];
+    const run = (horizon: string) =>
+      runCli([...args, '--label-horizon', horizon], { input: ndjson([...rows, ...labels]) });
+    const { code, stderr } = await run('1000');
+    expect(code).to.equal(0);
+    expect(stderr.split('\n')).to.include.members([
+      'Problem: expired unlabelled, 500 times.',
+      'Problem: labels with an unknown id, 500 times.',
+    ]);
+    expect((await run('1500')).stderr).not.to.include('Problem');
+  });
+
   it('skips lines that it cannot count, and reports them', async () => {
     const input = `${ndjson(decisions(300))}nonsense\n[1]\n\n{"approved":"maybe","sex":"male"}\n{"sex":"male"}\n`;
     const { code, stdout, stderr } = await runCli(['monitor', ...COLUMNS], { input });
@@ -486,6 +502,7 @@ describe('evenhand monitor', () => {
       '',
       "Cannot write 'folder.csv': it is a folder.",
     ],
+    ['a horizon of labels without ids', [...COLUMNS, '--label-horizon', '9'], '', '--label-horizon is about events with ids: add --id.'], // prettier-ignore
     ['a detector that nobody knows', [...COLUMNS, '--detector', 'adwn'], '', 'adwin'],
     ['a webhook that is no address', [...COLUMNS, '--webhook', 'ftp://x'], '', 'http'],
     ['brokers without a topic', [...COLUMNS, '--kafka', 'h:1'], '', '--kafka names the brokers and --topic the topic'],

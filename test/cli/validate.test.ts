@@ -78,6 +78,13 @@ describe('evenhand validate with clusters', () => {
     expect(plain.stdout).to.contain('--cluster person');
   });
 
+  it('quotes the suggested column for a shell', async () => {
+    const file = people();
+    writeFileSync(file, readFileSync(file, 'utf8').replace('person,', 'person id,'));
+    const { stdout } = await runCli(['validate', '--csv', file, '--y-pred', 'p', '--sensitive', 'sex']);
+    expect(stdout.replaceAll(/\s+/g, ' ')).to.contain("(--cluster 'person id')");
+  });
+
   const REFUSALS: readonly (readonly [string, string[], RegExp])[] = [
     ['an unknown column', ['--cluster', 'persn'], /no column 'persn'.*'person'/],
     ['small cells', ['--cluster', 'person', '--min-cell', '5'], /remove --min-cell, or --cluster and --strata/],

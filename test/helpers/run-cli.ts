@@ -115,7 +115,7 @@ async function runHere(
   } finally {
     process.chdir(folder);
     process.exitCode = exitCode;
-    setLogLevel('silent');
+    setLogLevel(undefined);
     setVariables({ EVENHAND_LOG_LEVEL, EVENHAND_TF_BACKEND, EVENHAND_PROGRESS_SECONDS, FORCE_COLOR });
     if (stdin !== undefined) Object.defineProperty(process, 'stdin', stdin);
     stdout.release();

@@ -74,7 +74,7 @@ Examples:
   $ evenhand ab-test --csv so-far.csv --arm arm --control old --outcome approved --sensitive sex --sequential
 
 Exit codes: 0 if fairness did not get significantly worse (also if the result is inconclusive), 1 if it got
-significantly worse at --alpha after adjustment, 2 for invalid options or data.`,
+significantly worse at --alpha after adjustment, 2 for invalid options or data, 3 for an internal error.`,
     run: runABTestCommand,
   });
 }

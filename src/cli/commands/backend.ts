@@ -47,7 +47,8 @@ Examples:
 
 node downloads 0.3 GB and needs 1.2 GB of disk; node-gpu downloads 3 GB, with the libraries of CUDA 12 and cuDNN 9.
 Both need a C++ compiler and Python's pip for the installation only. A second installation uses the kept library.
-npm ci removes the package again. Exit codes: 0 installed, 2 something is missing or a step failed.`,
+npm ci removes the package again. Exit codes: 0 installed, 2 something is missing or a step failed, 3 an
+internal error.`,
     async run(options, _, args) {
       const { installBackend, missingToInstall } = await import('../../integration/install-backend.ts');
       const name = args[0] as NativeBackend;

@@ -41,8 +41,7 @@ Examples:
       --exclude-below 0.02 --justification "Too few people for a stable rate" --out audit.html --out audit.json
 
 The tables follow the rules of New York City's Local Law 144 (6 RCNY 5-300 to 5-304), with the four-fifths rule and
-its test beside them. The numbers do not decide whether a law is met: see docs/compliance.md.
-Exit codes: 0 done, 2 invalid options or data.`,
+its test beside them. The numbers do not decide whether a law is met: see docs/compliance.md.`,
     run,
   });
 }

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import type { JudgeLlmEvalOptions } from '../../integration/llm-eval-gate.ts';
 import type { ResponseCache } from '../../llm-evals/cache/response-cache.ts';
 import type { LlmEvalVerdict } from '../../llm-evals/report/index.ts';
+import { shellCommand } from '../../document/provenance.ts';
 import type { LlmEvalResult } from '../../llm-evals/run/llm-eval-result.ts';
 import type { LlmTargetsResult } from '../../llm-evals/run/llm-targets-result.ts';
 import type { PlanOptions } from '../../llm-evals/run/run-options.ts';
@@ -96,7 +97,7 @@ names another host, the environment must name it too, for example in OPENAI_BASE
 The provider command runs a program of yours for each prompt. It needs --allow-code.
 Exit codes: 0 passed or no threshold; 1 the gate failed (an undefined metric fails), or a limit stopped the run
 (answers are kept); 2 invalid options or configuration, or an answer is not cached and requests are not
-allowed; 3 the provider failed; 130 stopped by Ctrl-C (answers are kept).`,
+allowed; 3 the provider failed, or an internal error; 130 stopped by Ctrl-C (answers are kept).`,
     run: runLlmEvalCommand,
   });
 }
@@ -368,12 +369,12 @@ function resumeSentence(
 ): string {
   if (transcriptsOut !== undefined) {
     const options = [
-      ...(config === undefined ? [] : [`--config ${config}`]),
+      ...(config === undefined ? [] : ['--config', config]),
       ...(live ? ['--live'] : []),
       ...(allowCode ? ['--allow-code'] : []),
-      ...(baseline === undefined ? [] : [`--baseline ${baseline}`]),
+      ...(baseline === undefined ? [] : ['--baseline', baseline]),
     ];
-    const command = ['evenhand llm-eval', ...options, `--transcripts-out ${transcriptsOut} --resume`].join(' ');
+    const command = shellCommand(['llm-eval', ...options, '--transcripts-out', transcriptsOut, '--resume']);
     const kept = hasAnswers(result, transcriptsOut) ? `The answers so far are kept in ${transcriptsOut}` : NO_ANSWERS;
     return `${kept}. Resume with: ${command}`;
   }

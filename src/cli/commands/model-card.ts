@@ -28,7 +28,7 @@ Examples:
 
 The sections follow Mitchell et al. (2019). The metrics, groups, exclusions and limitations come from the result. What
 only a person can answer is marked with "To be filled in by". A result of run-pipeline --json works too.
-Exit codes: 0 done, 2 invalid options, or the file is not a result of validate.`,
+Exit codes: 0 done, 2 invalid options, or the file is not a result of validate, 3 an internal error.`,
     run,
   }).addArgument(new Argument('<result>', 'result of validate as JSON (validate … --out result.json)'));
 }

@@ -53,6 +53,7 @@ ${OPTION.naValues}
 --sensitive <columns>  sensitive column; repeat for several; a comma-separated list also adds the intersection of its columns (write a comma in a name as \\,)
 --timestamp <column>  column of event times: ISO 8601, or a number since 1970 (default: timestamp, if the file has it)
 --id <column>  column of event ids on stdin, so that true labels can arrive later
+--label-horizon <n>  number of later events with ids after which an event can no longer be labelled, and its id is forgotten, at most 100000000 (default: 100000)
 --sample-weight <column>  column of event weights
 --error-scale <number>  largest possible error, for mae_parity_difference
 --metric <names>  comma-separated list of differences to monitor (default: demographic parity, and with labels also equalized odds)
@@ -72,7 +73,7 @@ ${OPTION.naValues}
 --alerts <path>  append alert events to this file: .ndjson
 --webhook <url>  send alert events to this URL by POST, with retries
 ${OPTION.junit}
---state <path>  resume from this file if it exists, and write it at the end and at each refresh; needs the same columns, metrics, sizes, alpha, limit and detectors
+--state <path>  resume from this file if it exists, and write it at the end and at each refresh; needs the same columns, metrics, sizes, label horizon, alpha, limit and detectors
 --kafka <names>  read events from Kafka: its brokers as host:port, comma-separated; needs --topic and the package kafkajs
 --topic <name>  topic of Kafka; each message is a JSON object
 --kafka-tls  encrypt the connections to Kafka
@@ -130,7 +131,7 @@ Examples:
 
 A watch is an early hint from an ordinary interval. It may be wrong, and does not change the exit code.
 Exit codes: 0 no alarm, 1 an alarm was raised or is open, 2 invalid options or data (also if no input could
-be counted, or an output could not be written at the end), 3 Kafka or Redis was away for too long, 130 stopped
+be counted, or an output could not be written at the end), 3 Kafka or Redis was away for too long, or an internal error, 130 stopped
 by Ctrl-C (the dashboard and the state are written first).`,
     run: runMonitorCommand,
   });

@@ -69,8 +69,8 @@ The three steps use one split of the rows:
   2. Transform the training rows with the pipeline, and train a model on them.
   3. Measure that model on the same held-out rows (final).
 The worst value over the sensitive attributes is compared with the threshold.
-Exit codes: 0 the value is within the threshold, or there is no threshold; 1 it is not; 2 invalid options
-or data; 3 a step of the pipeline or the training failed.`,
+Exit codes: 0 the value is within the threshold, or there is no threshold; 1 it is not, or it is undefined; 2
+invalid options or data; 3 a step of the pipeline or the training failed.`,
     async run(options: RunPipelineOptions, request, _, call) {
       const { outputDir: folder } = options;
       const signed = folder === undefined ? undefined : [path.join(folder, 'manifest.json')];

@@ -1,5 +1,6 @@
 import { Argument, type Command } from 'commander';
 
+import { quoteArgument } from '../../document/provenance.ts';
 import { briefReport } from '../../document/report-document.ts';
 import { formatCount } from '../../internal/format.ts';
 import { defineCommand } from '../define-command.ts';
@@ -10,7 +11,7 @@ interface SampleDataOptions extends OutputOptions {
 }
 
 /** The command that is suggested next for each sample. */
-const NEXT: Readonly<Record<string, (path: string) => string>> = {
+const NEXT: Readonly<Record<string, (quotedPath: string) => string>> = {
   'cps-wages': (path) =>
     `npx evenhand train-regularized --csv ${path} --target wage_above_median --sensitive gender --features education,experience,union --folds 5`,
   berkeley: (path) => `npx evenhand validate --csv ${path} --y-pred admitted --sensitive gender`,
@@ -34,7 +35,7 @@ Examples:
       const table = sampleData(name as Parameters<typeof sampleData>[0]);
       const path = options.out ?? `${name}.csv`;
       await writeCsv(path, table);
-      const next = options.quiet === true ? undefined : NEXT[name]?.(path);
+      const next = options.quiet === true ? undefined : NEXT[name]?.(quoteArgument(path));
       await printResult(options, {
         json: () => ({ name, path, rows: table.rowCount, columns: table.columnNames }),
         text: () =>

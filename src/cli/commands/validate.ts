@@ -130,7 +130,8 @@ Examples:
       --out june.html --out june.json --out june.csv --out-plot june.svg --compare may.json
 
 Groups that are too small are excluded and listed. An undefined metric fails the gate.
-Exit codes: 0 passed or no threshold, 1 a gate failed, 2 invalid options or data.`,
+Exit codes: 0 passed or no threshold, 1 a gate failed, 2 invalid options or data, 3 an internal error, 130
+interrupted.`,
     run,
   });
 }

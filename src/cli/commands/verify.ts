@@ -53,7 +53,8 @@ All numbers are computed again. The order of rows and the format of the files do
 by accident; only the data show whether the counts are true, and only a signature shows who wrote the report.
 The verdict is VERIFIED if the data or a signature were checked too, and CONSISTENT if the report was only compared with
 its own statistics.
-Exit codes: 0 nothing differs, 1 something differs, 2 invalid options, or no report that can be verified.`,
+Exit codes: 0 nothing differs, 1 something differs, 2 invalid options, or no report that can be verified,
+3 an internal error.`,
     run,
   }).addArgument(new Argument('<report>', 'report of validate (.json or .html), or folder of run-pipeline'));
 }

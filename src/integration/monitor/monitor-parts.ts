@@ -215,6 +215,7 @@ export function trackerOptionsOf(request: MonitorRequest, timestamp: string | un
     },
     metrics: request.metric,
     windowSize: request.windowSize,
+    labelHorizon: request.labelHorizon,
     minGroupSize: request.minGroupSize,
     decisionThreshold: request.scoreThreshold,
     positiveLabel: request.positiveLabel,
