@@ -239,17 +239,26 @@ function packageOf(file) {
 /** Writes the licences and notices of packages, each text once, with the packages that it applies to. */
 function writeLicences(packageNames) {
   const packagesByText = new Map();
+  // The terms of the Apache License are the same in each copy, except for line breaks; they are printed once.
+  const terms = new Map();
+  const withoutTerms = (text) =>
+    text.replace(/TERMS AND CONDITIONS FOR USE[^]*END OF TERMS AND CONDITIONS/, (found) => {
+      const key = found.replaceAll(/\s+/g, ' ');
+      if (!terms.has(key)) terms.set(key, found);
+      return `[The terms ${String([...terms.keys()].indexOf(key) + 1)} at the end of this file]`;
+    });
   for (const name of [...new Set(packageNames)].sort()) {
     const files = readdirSync(folderOf(name), { recursive: true }).filter(isLicence).sort();
     const texts = files.map((file) => readFileSync(path.join(folderOf(name), file), 'utf8'));
     for (const given of texts.length === 0 ? [licenceByName(name)] : texts) {
-      const text = given.replaceAll('\r\n', '\n').trim();
+      const text = withoutTerms(given.replaceAll('\r\n', '\n').trim());
       packagesByText.set(text, [...(packagesByText.get(text) ?? []), name]);
     }
   }
   const { name, license } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
   const header = `${name} (${license}) contains parts of the following packages. Each text applies to the packages above it.`;
   const parts = [...packagesByText].map(([text, names]) => `${[...new Set(names)].join(', ')}\n\n${text}`);
+  [...terms.values()].forEach((text, index) => parts.push(`Terms ${String(index + 1)}\n\n${text}`));
   const rule = `\n\n${'-'.repeat(80)}\n\n`;
   writeFileSync(path.join(root, 'dist/THIRD-PARTY.txt'), `${[header, ...parts].join(rule)}\n`);
 }
