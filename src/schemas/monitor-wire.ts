@@ -52,6 +52,11 @@ const MONITOR_WIRE_FIELDS = {
     'The number of events in the sliding window. Default: 10000.',
     10_000,
   ),
+  label_horizon: number(
+    z.number().int().min(1).max(MAX_WINDOW).optional(),
+    'The number of later events after which an event can no longer be labelled, and its id is forgotten. Default: 100000.',
+    100_000,
+  ),
   min_group_size: number(
     shape.minGroupSize,
     `The minimum events of a group; smaller groups are excluded from gaps. ${MIN_GROUP_SIZE_DEFAULT}`,
@@ -141,6 +146,7 @@ export function parseMonitorWire(texts: MonitorTexts): StreamRequest {
     limit: wire.limit,
     alpha: wire.alpha,
     windowSize: wire.window_size,
+    labelHorizon: wire.label_horizon,
     minGroupSize: wire.min_group_size,
     scoreThreshold: wire.score_threshold,
     errorScale: wire.error_scale,

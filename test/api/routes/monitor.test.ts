@@ -77,6 +77,13 @@ describe('monitored streams', function () {
     expect(found.alerts[0]).to.deep.equal(alerts[0]);
   });
 
+  it('forgets the ids of events after label_horizon later ones', async () => {
+    await post(`horizon/events?${OPTIONS}&label_horizon=3&min_group_size=1`, events(5));
+    const labels = events(5).map(({ id }) => ({ id, repaid: 1 }));
+    // Of five events, the last three can be labelled.
+    expect((await post('horizon/labels', labels)).json<Json>()).to.include({ accepted: 3, unknown: 2 });
+  });
+
   it('watches gaps within the labels of a field, from labels that arrive later', async () => {
     const rows = events(2000).map((row, index) => ({ ...row, region: `r${String(index % 3)}` }));
     await post('strata/events?y_pred=approved&sensitive=sex&y_true=repaid&within=region', rows);
