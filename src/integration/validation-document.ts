@@ -22,7 +22,7 @@ import {
   tableNumber,
   tableValue,
 } from '../internal/format.ts';
-import { own, sumOf } from '../internal/values.ts';
+import { groupBy, own, sumOf } from '../internal/values.ts';
 import { VERSION } from '../internal/version.ts';
 import type { MeasureValues, MetricFrame } from '../metrics/frame/index.ts';
 import { inWords, unitOf } from '../metrics/metric-markdown.ts';
@@ -257,7 +257,11 @@ function groupSummary(validation: ReportedValidation, entries: readonly Entry[])
       ...(table === undefined ? [] : [table]),
       ...(control === undefined
         ? []
-        : [levelGaps(`Differences by ${name} within each level of the control feature`, control)]),
+        : levelGaps(control, {
+            by: ` by ${name}`,
+            hasIntervals: hasIntervals(ownResults(entries, attribute)),
+            isFull: false,
+          })),
     ];
   });
   return { title: 'Groups', blocks };
@@ -389,21 +393,97 @@ export function measureTable(
   };
 }
 
-/** Returns the difference of each measure within each level of the control feature, and over all rows. */
-function levelGaps(caption: string, frame: MetricFrame): ReportTable {
-  const line = (level: string, inside: MetricFrame): string[] => {
-    const gaps = inside.difference();
-    return [level, tableCount(rowsIn(inside)), ...frame.measures.map((measure) => gapText(measure, gaps))];
-  };
-  return {
-    kind: 'table',
-    caption,
-    columns: [{ name: 'Level' }, numberColumn('n'), ...frame.measures.map((measure) => numberColumn(inWords(measure)))],
-    rows: [
-      ...Object.entries(frame.byLevel).map(([level, inside]) => line(labelText(level), inside)),
-      line('All levels', frame),
-    ],
-  };
+/** Options of {@link levelGaps}. */
+interface LevelGapsOptions extends GroupTableOptions {
+  /** The attribute, for the caption: ` by sex`, or an empty text. */
+  readonly by: string;
+  /** Whether the tables have intervals. */
+  readonly hasIntervals: boolean;
+}
+
+/** A level, with the difference of a measure between its groups. */
+interface LevelGap {
+  readonly level: string;
+  readonly n: number;
+  readonly gap: MetricResult;
+}
+
+/** Returns whether any of the results has an interval. Without them, the user or a limit has turned intervals off. */
+function hasIntervals(results: readonly MetricResult[]): boolean {
+  return results.some(({ ci }) => ci !== null);
+}
+
+/**
+ * For each measure, returns the differences within the levels of the control feature and over all rows. A summary shows
+ * only the largest levels. Levels whose difference is undefined are listed by reason.
+ */
+function levelGaps(frame: MetricFrame, options: LevelGapsOptions): ReportBlock[] {
+  return frame.measures.flatMap((measure) => measureLevelGaps(frame, measure, options));
+}
+
+function measureLevelGaps(
+  frame: MetricFrame,
+  measure: MetricFrame['measures'][number],
+  { by, hasIntervals: withCi, isFull }: LevelGapsOptions,
+): ReportBlock[] {
+  const gapOf = (inside: MetricFrame, ci = false): MetricResult =>
+    inside.metric(measure, 'difference', { withCi: ci, withEffectSize: false, withPValue: false });
+  const all = Object.entries(frame.byLevel).map(([level, inside]): LevelGap & { readonly inside: MetricFrame } => ({
+    level,
+    n: rowsIn(inside),
+    gap: gapOf(inside),
+    inside,
+  }));
+  const defined = all.filter(({ gap }) => gap.undefinedReason === null);
+  const largest = new Set(defined.toSorted((a, b) => b.n - a.n).slice(0, isFull ? all.length : MAX_SHOWN));
+  // Intervals take time, so only the levels that are shown have one.
+  const shown = defined.filter((one) => largest.has(one)).map((one) => ({ ...one, gap: gapOf(one.inside, withCi) }));
+  const total = { level: 'All levels', n: rowsIn(frame), gap: gapOf(frame, withCi) };
+  const lines = [...shown, total];
+  const isSigned = lines.some(({ gap }) => gap.compat !== null);
+  const remark =
+    shown.length < defined.length
+      ? `: the ${String(shown.length)} levels with the most rows, of ${formatCount(defined.length)}`
+      : '';
+  return [
+    {
+      kind: 'table',
+      caption: `Differences in ${inWords(measure).toLowerCase()}${by} within each level of the control feature${remark}`,
+      columns: [
+        { name: 'Level' },
+        numberColumn('n'),
+        numberColumn('Difference'),
+        ...(withCi ? [numberColumn(commonIntervalName(lines.map(({ gap }) => gap)))] : []),
+        { name: isSigned ? 'Between' : 'Between (higher first)' },
+      ],
+      rows: lines.map(({ level, n, gap }) => [
+        labelText(level),
+        tableCount(n),
+        measure === 'count' ? tableCount(gap.value) : tableNumber(gap.value),
+        ...(withCi ? [gap.ci === null ? 'none' : rangeText(gap.ci)] : []),
+        gapGroups(gap) ?? NOTHING,
+      ]),
+    },
+    ...undefinedLevels(all),
+  ];
+}
+
+/** The number of levels without a difference that a report names for each reason. */
+const NAMED_LEVELS = 3;
+
+function undefinedLevels(levels: readonly LevelGap[]): ReportBlock[] {
+  const undefinedOnes = levels.filter(({ gap }) => gap.undefinedReason !== null);
+  if (undefinedOnes.length === 0) return [];
+  const items = Array.from(
+    groupBy(undefinedOnes, ({ gap }) => gap.undefinedReason ?? ''),
+    ([reason, own]) =>
+      `${listed(
+        own.map(({ level }) => level),
+        NAMED_LEVELS,
+      )}: ${reason}.`,
+  );
+  const title = `Undefined in ${formatCount(undefinedOnes.length)} of ${counted(levels.length, 'level')}`;
+  return noteBlocks(title, items);
 }
 
 function rowsIn({ nPerGroup }: MetricFrame): number {
@@ -429,7 +509,7 @@ function attributeSections(validation: ReportedValidation, entries: readonly Ent
             facts: [...factsOf(result).filter(({ value }) => value !== 'none'), ...droppedFact(result)],
           },
         ]),
-        ...controlBlocks(own(validation.frames, attribute)),
+        ...controlBlocks(own(validation.frames, attribute), hasIntervals(results)),
       ],
     };
   });
@@ -465,11 +545,11 @@ function excludedTable(results: readonly MetricResult[]): ReportTable[] {
   return [{ kind: 'table', caption: 'Excluded groups, or single rates of groups', columns, rows }];
 }
 
-function controlBlocks(frame: MetricFrame | undefined): ReportBlock[] {
+function controlBlocks(frame: MetricFrame | undefined, withCi: boolean): ReportBlock[] {
   if (frame === undefined) return [];
   return [
     { kind: 'heading', text: 'Within each level of the control feature' },
-    levelGaps('Differences', frame),
+    ...levelGaps(frame, { by: '', hasIntervals: withCi, isFull: true }),
     measureTable('All levels', frame),
     ...Object.entries(frame.byLevel).map(([level, inside]) => measureTable(`Level: ${labelText(level)}`, inside)),
   ];

@@ -80,6 +80,39 @@ describe('further options of evenhand validate', () => {
     expect(body.metrics['demographic_parity_difference']?.value).to.be.closeTo(1198 / 2691 - 557 / 1835, 1e-12);
   });
 
+  it('show each difference within a level as if the file had only its rows, and list the undefined levels', async () => {
+    const file = await berkeley();
+    const args = ['--y-pred', 'admitted', '--sensitive', 'gender'];
+    const { stdout } = await runCli(['validate', '--csv', file, ...args, '--control', 'department']);
+    expect(stdout).to.include('Differences in selection rate by gender within each level of the control feature:');
+    const [header = '', ...rows] = readFileSync(file, 'utf8').trim().split('\n');
+    const inA = path.join(folder(), 'a.csv');
+    writeFileSync(inA, [header, ...rows.filter((row) => row.startsWith('A,'))].join('\n'));
+    const alone = await runCli(['validate', '--csv', inA, ...args]);
+    // In department A, 89 of 108 women and 512 of 825 men were admitted.
+    const value = (89 / 108 - 512 / 825).toFixed(4);
+    const [, ci = ''] = new RegExp(`^Demographic parity difference +${value} +(\\S+ to \\S+) `, 'm').exec(alone.stdout) ?? []; // prettier-ignore
+    expect(stdout).to.match(new RegExp(`^A +933 +${value} +${ci} +female and male$`, 'm'));
+    expect(stdout).to.match(/^Level +n +Difference +95% interval +Between \(higher first\)$/m);
+    // Only 25 women applied to department B.
+    expect(stdout).to.match(/Undefined in 1 of 6 levels\n- B: only one group with at least 30 rows/);
+    const plain = await runCli(['validate', '--csv', file, ...args, '--control', 'department', '--no-with-ci']);
+    expect(plain.stdout).to.match(/^Level +n +Difference +Between \(higher first\)$/m);
+  });
+
+  it('name a few undefined levels, and count the others', async () => {
+    const file = path.join(folder(), 'towns.csv');
+    const rows = Array.from(
+      { length: 400 },
+      (_, row) => `${'ab'[row % 2]},${row % 3 ? 1 : 0},t${Math.floor(row / 20)}`,
+    );
+    writeFileSync(file, ['g,y,town', ...rows].join('\n'));
+    const args = ['--csv', file, '--y-pred', 'y', '--sensitive', 'g', '--control', 'town'];
+    const { stdout } = await runCli(['validate', ...args]);
+    expect(stdout).to.match(/Undefined in 20 of 20 levels\n- t0, t1, t10 and 17 more: no group with at least 30 rows/);
+    expect(stdout).to.match(/^All levels +400 /m);
+  });
+
   it('do not change the metric of the gate if the control feature has missing values', async () => {
     const file = path.join(folder(), 'gaps.csv');
     // Equal over all rows; unequal among the rows that have a level.
