@@ -17,14 +17,18 @@ import {
   formatCount,
   formatLevel,
   NOTHING,
+  pValueText,
   rangeText,
   tableCount,
   tableNumber,
   tableValue,
+  uncapital,
 } from '../internal/format.ts';
 import { groupBy, own, sumOf } from '../internal/values.ts';
 import { VERSION } from '../internal/version.ts';
 import type { MeasureValues, MetricFrame } from '../metrics/frame/index.ts';
+import { isUnevenlyMissing } from '../metrics/compare/missing-rows.ts';
+import { findMetricDefinition, metricKind, metricNeedsTruth } from '../metrics/metric-definitions.ts';
 import { inWords, unitOf } from '../metrics/metric-markdown.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
 import type { GateVerdict } from './gates.ts';
@@ -70,7 +74,7 @@ export function validationDocument(
 ): ReportDocument {
   const entries = resultsOf(validation);
   const isFull = detail === 'full';
-  const notes = metricNotes(entries, validation);
+  const notes = metricNotes(entries, validation, isFull);
   return {
     title: 'Fairness validation',
     subject: source === undefined ? '' : `Source: ${source}`,
@@ -152,10 +156,12 @@ export function commonIntervalName(results: readonly Pick<MetricResult, 'ciLevel
 function metricTable(entries: readonly Entry[]): ReportTable[] {
   if (entries.length === 0) return [];
   const isAlone = new Set(entries.map(({ attribute }) => attribute)).size < 2;
+  const hasPValues = entries.some(({ result }) => result.pValue !== null);
   const columns: ReportColumn[] = [
     { name: 'Metric' },
     numberColumn('Value'),
     numberColumn(commonIntervalName(entries.map(({ result }) => result))),
+    ...(hasPValues ? [numberColumn('p-value')] : []),
     { name: 'Between' },
   ];
   const rows = entries.map(({ attribute, result }) => [
@@ -163,6 +169,7 @@ function metricTable(entries: readonly Entry[]): ReportTable[] {
     inWords(result.metric),
     valueText(result),
     result.ci === null ? 'none' : rangeText(result.ci),
+    ...(hasPValues ? [pValueText(result.pValue)] : []),
     gapGroups(result) ?? NOTHING,
   ]);
   return [
@@ -188,7 +195,8 @@ function undefinedNotes(entries: readonly Entry[]): ReportBlock[] {
  * Returns warnings, excluded groups and the number of excluded rows. A note that applies to several metrics appears
  * only once.
  */
-function metricNotes(entries: readonly Entry[], { frames, measures, notes = [] }: ReportedValidation): ReportBlock[] {
+function metricNotes(entries: readonly Entry[], validation: ReportedValidation, isFull: boolean): ReportBlock[] {
+  const { frames, measures, notes = [] } = validation;
   const ofMetrics = joinedNotes(
     entries.map(({ attribute, result }) => ({ attribute, texts: result.warnings.map(capital) })),
   );
@@ -196,7 +204,7 @@ function metricNotes(entries: readonly Entry[], { frames, measures, notes = [] }
   const warnings = [...new Set([...ofMetrics, ...ofFrames.map(capital), ...notes.map(capital)])];
   return [
     ...noteBlocks('Before you quote these values', warnings),
-    ...noteBlocks('Not compared', [...exclusionNotes(entries), ...droppedNote(entries)]),
+    ...noteBlocks('Not compared', [...exclusionNotes(entries), ...droppedNotes(entries, validation, isFull)]),
   ];
 }
 
@@ -232,15 +240,55 @@ function exclusionNotes(entries: readonly Entry[]): string[] {
   return Array.from(found, ([name, { n, reasons }]) => `${name} (${counted(n, 'row')}): ${[...reasons].join('; ')}`);
 }
 
-function droppedNote(entries: readonly Entry[]): string[] {
-  const counts = entries.map(({ result }) => result.nDropped);
-  const [fewest, most] = [Math.min(...counts), Math.max(...counts)];
-  if (entries.length === 0 || most === 0) return [];
-  return fewest === most
-    ? [`${counted(most, 'row was', 'rows were')} excluded because of missing values.`]
-    : [
-        `${formatCount(fewest)} to ${formatCount(most)} rows were excluded because of missing values, depending on the attribute and metric.`,
-      ];
+/** For each attribute, returns how many rows were excluded, what they lack, and how much they could change the metrics. */
+function droppedNotes(entries: readonly Entry[], validation: ReportedValidation, isFull: boolean): string[] {
+  const notes = Object.keys(validation.attributes).map((attribute): AttributeNotes => {
+    const results = ownResults(entries, attribute);
+    const most = Math.max(0, ...results.map(({ nDropped }) => nDropped));
+    if (most === 0) return { attribute, texts: [] };
+    const lacks = lackedValues(results, attribute, validation);
+    const reasons = lacks.length === 0 ? '' : `: ${lacks.join(', ')}`;
+    const text = `${counted(most, 'row was', 'rows were')} excluded because of missing values${reasons}.`;
+    // A full report states the bounds with each metric.
+    return { attribute, texts: [isFull ? text : `${text}${boundsSentence(results)}`] };
+  });
+  return joinedNotes(notes);
+}
+
+/** Says what the rows that a metric excludes lack: a group, a decision, or a true label. */
+function lackedValues(
+  results: readonly MetricResult[],
+  attribute: string,
+  { counted: from }: ReportedValidation,
+): string[] {
+  const ofDecisions = results.flatMap((result) => {
+    const definition = findMetricDefinition(result.metric);
+    if (definition === undefined || metricKind(definition) !== 'classification' || result.missing === null) return [];
+    return [{ needsTruth: metricNeedsTruth(definition), missing: result.missing.n, nDropped: result.nDropped }];
+  });
+  const plain = ofDecisions.find(({ needsTruth }) => !needsTruth);
+  if (plain === undefined) return [];
+  const labelled = ofDecisions.find(({ needsTruth }) => needsTruth) ?? plain;
+  const { yPred, score, yTrue, sampleWeight } = from?.request ?? {};
+  const inColumn = (name: string | undefined): string => (name === undefined ? '' : ` ('${labelText(name)}')`);
+  const decided = `a decision${inColumn(yPred ?? score)}${sampleWeight === undefined ? '' : ` or a weight${inColumn(sampleWeight)}`}`;
+  return (
+    [
+      [plain.nDropped - plain.missing, `a group ('${labelText(attribute)}')`],
+      [plain.missing, decided],
+      [labelled.missing - plain.missing, `a true label${inColumn(yTrue)}`],
+    ] as const
+  ).flatMap(([rows, what]) => (rows > 0 ? [`${formatCount(rows)} without ${what}`] : []));
+}
+
+/** Returns the bounds of metrics over the excluded rows of their groups; an empty text if a warning states them. */
+function boundsSentence(results: readonly MetricResult[]): string {
+  const bounds = results.flatMap(({ metric, missing }) =>
+    missing === null || missing.n === 0 || missing.worstCase === null || isUnevenlyMissing(missing)
+      ? []
+      : [`${uncapital(inWords(metric))} ${rangeText(missing.worstCase)}`],
+  );
+  return bounds.length === 0 ? '' : ` With those of these groups, the value could be: ${bounds.join('; ')}.`;
 }
 
 /** Returns a table of groups for each attribute, for a terminal. */
@@ -340,7 +388,7 @@ function shownGroups(
   const each = MAX_SHOWN / 2;
   return {
     labels: sorted.length <= MAX_SHOWN ? sorted : [...sorted.slice(0, each), ...sorted.slice(-each)],
-    remark: `: the ${String(each)} lowest and the ${String(each)} highest by ${inWords(measure).toLowerCase()}, of ${formatCount(labels.length)} groups`,
+    remark: `: the ${String(each)} lowest and the ${String(each)} highest by ${uncapital(inWords(measure))}, of ${formatCount(labels.length)} groups`,
   };
 }
 
@@ -448,7 +496,7 @@ function measureLevelGaps(
   return [
     {
       kind: 'table',
-      caption: `Differences in ${inWords(measure).toLowerCase()}${by} within each level of the control feature${remark}`,
+      caption: `Differences in ${uncapital(inWords(measure))}${by} within each level of the control feature${remark}`,
       columns: [
         { name: 'Level' },
         numberColumn('n'),
