@@ -117,7 +117,7 @@ function restLines(metrics: readonly LlmMetricResult[], shown: readonly LlmMetri
   return rest === 0
     ? []
     : [
-        `${formatCount(rest)} more metrics, none statistically distinguishable from noise, are in the reports and in --json.`,
+        `${counted(rest, 'more metric')}, none statistically distinguishable from noise, are in the reports and in --json.`,
       ];
 }
 
@@ -138,21 +138,26 @@ function metricTable(metrics: readonly LlmMetricResult[]): ReportTable {
     columns: [
       { name: 'Metric', wraps: true },
       valueColumn('Value'),
-      ...[interval, 'No effect', '95% below', 'Adjusted p', 'n', 'Minimum detectable'].map(numberColumn),
+      ...[interval, 'Without an effect', 'Adjusted p', 'n', 'Minimum detectable'].map(numberColumn),
       { name: 'Significant', isEssential: true },
     ],
     rows: metrics.map((metric) => [
       `${metric.key}${pairSuffix(metric)}`,
       formatNumber(metric.value, 3).replace(/^-(?=0\.0*$)/, ''),
       bracketText(metric.ci),
-      metric.nullMean === null ? '' : formatNumber(metric.nullMean, 3),
-      metric.nullQuantile === null ? '' : formatNumber(metric.nullQuantile, 3),
+      withoutEffectText(metric),
       pText(testedP(metric)),
       formatCount(metric.n),
       metric.minimumDetectableGap === null ? '' : formatNumber(metric.minimumDetectableGap, 2),
       FINDING_WORDS[findingOf(metric)],
     ]),
   };
+}
+
+/** Describes the values of a metric by chance alone, if there is no effect. */
+function withoutEffectText({ nullMean, nullQuantile }: LlmMetricResult): string {
+  if (nullMean === null || nullQuantile === null) return '';
+  return `${formatNumber(nullMean, 3)}, 95% below ${formatNumber(nullQuantile, 3)}`;
 }
 
 function pText(p: number | null): string {
@@ -166,6 +171,9 @@ function failedLines({ actual }: Pick<LlmEvalResult, 'actual'>): string[] {
 function spendingLine({ planned, actual, collected }: Pick<LlmEvalResult, 'planned' | 'actual' | 'collected'>): string {
   if (collected !== undefined && collected !== null) return 'Spent: nothing, because no request was sent.';
   const tokens = actual.inputTokens + actual.outputTokens;
-  const again = actual.retries === 0 ? '' : `, ${formatCount(actual.retries)} of them retries`;
-  return `Spent: ${formatCount(actual.requests)} requests${again} (planned ${formatCount(planned.requests)}), ${formatCount(tokens)} tokens (planned ${formatCount(planned.inputTokens + planned.outputTokens)}), ${costText(actual.costUsd)} (planned ${costText(planned.costUsd)}), ${formatNumber(actual.seconds, 1)} s.`;
+  const again =
+    actual.retries === 0
+      ? ''
+      : `, ${formatCount(actual.retries)} of them ${actual.retries === 1 ? 'a retry' : 'retries'}`;
+  return `Spent: ${counted(actual.requests, 'request')}${again} (planned ${formatCount(planned.requests)}), ${counted(tokens, 'token')} (planned ${formatCount(planned.inputTokens + planned.outputTokens)}), ${costText(actual.costUsd)} (planned ${costText(planned.costUsd)}), ${formatNumber(actual.seconds, 1)} s.`;
 }

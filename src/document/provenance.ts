@@ -86,7 +86,8 @@ export function shellCommand(args: readonly string[], environment: Readonly<Reco
   return [...variables, 'evenhand', ...args.map(quoteArgument)].join(' ');
 }
 
-function quoteArgument(argument: string): string {
+/** Quotes an argument for a POSIX shell, if it needs quotes. */
+export function quoteArgument(argument: string): string {
   if (PLAIN.test(argument)) return argument;
   if (argument.search(UNSHOWN) < 0) return `'${argument.replaceAll("'", String.raw`'\''`)}'`;
   const escaped = argument

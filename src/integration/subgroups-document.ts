@@ -88,8 +88,8 @@ function searchedText({ searched, measured, tested, method, columns, maxDepth, m
   const conditions = counted(Math.min(maxDepth, columns.length), 'condition');
   const rows =
     method === 'split'
-      ? `${formatCount(Math.ceil(minGroupSize / 2))} rows in the searched half`
-      : `${formatCount(minGroupSize)} rows`;
+      ? `${counted(Math.ceil(minGroupSize / 2), 'row')} in the searched half`
+      : counted(minGroupSize, 'row');
   const lattice = `The search covers ${counted(searched, 'subgroup')} of up to ${conditions} on ${counted(columns.length, 'column')}; ${formatCount(measured)} of them have at least ${rows} and were compared.`;
   if (method === 'max-t') return `${lattice} All of these were tested together.`;
   return `${lattice} ${counted(tested, 'candidate')} ${tested === 1 ? 'was' : 'were'} tested on the other half.`;
@@ -156,7 +156,7 @@ function pathTable({ subgroups, metric }: SubgroupSearch): ReportBlock {
 
 function unseenBlocks({ leftOut, detectable, metric }: SubgroupSearch): ReportBlock[] {
   const unit = unitOf(metric);
-  const sizes = detectable.map(({ n, difference }) => `${tableValue(difference, unit)} with ${formatCount(n)} rows`);
+  const sizes = detectable.map(({ n, difference }) => `${tableValue(difference, unit)} with ${counted(n, 'row')}`);
   return [
     ...(leftOut.length === 0
       ? []

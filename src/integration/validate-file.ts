@@ -1,3 +1,4 @@
+import { quoteArgument } from '../document/provenance.ts';
 import { assertKnownOptions } from '../internal/arguments.ts';
 import type { CountedRows, CountsSource } from '../io/counted-rows.ts';
 import { findFiles } from '../io/find-files.ts';
@@ -185,7 +186,7 @@ async function clusterNotes(files: FoundFiles, request: ValidateRequest): Promis
   const { findRepeatedIdentifiers } = await import('../io/repeated-identifiers.ts');
   return (await findRepeatedIdentifiers(files, new Set(used))).map(
     ({ name, meanCount }) =>
-      `column '${name}' has about ${meanCount.toFixed(1)} rows for each of its values. If the rows of a value depend on each other, the intervals are too narrow: name it as the cluster (--cluster ${name})`,
+      `column '${name}' has about ${meanCount.toFixed(1)} rows for each of its values. If the rows of a value depend on each other, the intervals are too narrow: name it as the cluster (--cluster ${quoteArgument(name)})`,
   );
 }
 

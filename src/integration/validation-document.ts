@@ -35,7 +35,7 @@ import type { GateVerdict } from './gates.ts';
 import type { FileValidation } from './measure-attributes.ts';
 import type { ValidationChanges } from './validation-changes.ts';
 import { changeBlocks } from './validation-changes-document.ts';
-import { boundsOfGroup, factsOf, gapGroups, intervalName, measuresOf, valueText } from './metric-facts.ts';
+import { boundsOfGroup, gapGroups, intervalName, knownFacts, measuresOf, valueText } from './metric-facts.ts';
 
 /** The validation to report. `frames`, `measures` and `labels` are present only if they were requested. */
 export type ReportedValidation = Omit<FileValidation, OptionalPart> & Partial<Pick<FileValidation, OptionalPart>>;
@@ -554,7 +554,7 @@ function attributeSections(validation: ReportedValidation, entries: readonly Ent
           { kind: 'heading', text: inWords(result.metric) },
           {
             kind: 'facts',
-            facts: [...factsOf(result).filter(({ value }) => value !== 'none'), ...droppedFact(result)],
+            facts: [...knownFacts(result), ...droppedFact(result)],
           },
         ]),
         ...controlBlocks(own(validation.frames, attribute), hasIntervals(results)),
