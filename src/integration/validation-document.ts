@@ -454,6 +454,7 @@ interface LevelGap {
   readonly level: string;
   readonly n: number;
   readonly gap: MetricResult;
+  readonly inside: MetricFrame;
 }
 
 /** Returns whether any of the results has an interval. Without them, the user or a limit has turned intervals off. */
@@ -466,72 +467,89 @@ function hasIntervals(results: readonly MetricResult[]): boolean {
  * only the largest levels. Levels whose difference is undefined are listed by reason.
  */
 function levelGaps(frame: MetricFrame, options: LevelGapsOptions): ReportBlock[] {
-  return frame.measures.flatMap((measure) => measureLevelGaps(frame, measure, options));
+  const all = frame.measures.map((measure) => ({ measure, levels: gapsWithin(frame, measure) }));
+  return [...all.map(({ measure, levels }) => levelTable(frame, measure, levels, options)), ...undefinedLevels(all)];
 }
 
-function measureLevelGaps(
-  frame: MetricFrame,
-  measure: MetricFrame['measures'][number],
-  { by, hasIntervals: withCi, isFull }: LevelGapsOptions,
-): ReportBlock[] {
-  const gapOf = (inside: MetricFrame, ci = false): MetricResult =>
-    inside.metric(measure, 'difference', { withCi: ci, withEffectSize: false, withPValue: false });
-  const all = Object.entries(frame.byLevel).map(([level, inside]): LevelGap & { readonly inside: MetricFrame } => ({
+type Measure = MetricFrame['measures'][number];
+
+/** Returns the difference of a measure in each level, without an interval, which takes time. */
+function gapsWithin(frame: MetricFrame, measure: Measure): LevelGap[] {
+  return Object.entries(frame.byLevel).map(([level, inside]) => ({
     level,
     n: rowsIn(inside),
-    gap: gapOf(inside),
+    gap: gapOf(inside, measure, false),
     inside,
   }));
+}
+
+function gapOf(inside: MetricFrame, measure: Measure, withCi: boolean): MetricResult {
+  return inside.metric(measure, 'difference', { withCi, withEffectSize: false, withPValue: false });
+}
+
+function levelTable(
+  frame: MetricFrame,
+  measure: Measure,
+  all: readonly LevelGap[],
+  { by, hasIntervals: withCi, isFull }: LevelGapsOptions,
+): ReportTable {
   const defined = all.filter(({ gap }) => gap.undefinedReason === null);
   const largest = new Set(defined.toSorted((a, b) => b.n - a.n).slice(0, isFull ? all.length : MAX_SHOWN));
-  // Intervals take time, so only the levels that are shown have one.
-  const shown = defined.filter((one) => largest.has(one)).map((one) => ({ ...one, gap: gapOf(one.inside, withCi) }));
-  const total = { level: 'All levels', n: rowsIn(frame), gap: gapOf(frame, withCi) };
+  const shown = defined
+    .filter((one) => largest.has(one))
+    .map((one) => (withCi ? { ...one, gap: gapOf(one.inside, measure, true) } : one));
+  const total = { level: 'All levels', n: rowsIn(frame), gap: gapOf(frame, measure, withCi) };
   const lines = [...shown, total];
   const isSigned = lines.some(({ gap }) => gap.compat !== null);
   const remark =
     shown.length < defined.length
       ? `: the ${String(shown.length)} levels with the most rows, of ${formatCount(defined.length)}`
       : '';
-  return [
-    {
-      kind: 'table',
-      caption: `Differences in ${uncapital(inWords(measure))}${by} within each level of the control feature${remark}`,
-      columns: [
-        { name: 'Level' },
-        numberColumn('n'),
-        numberColumn('Difference'),
-        ...(withCi ? [numberColumn(commonIntervalName(lines.map(({ gap }) => gap)))] : []),
-        { name: isSigned ? 'Between' : 'Between (higher first)' },
-      ],
-      rows: lines.map(({ level, n, gap }) => [
-        labelText(level),
-        tableCount(n),
-        measure === 'count' ? tableCount(gap.value) : tableNumber(gap.value),
-        ...(withCi ? [gap.ci === null ? 'none' : rangeText(gap.ci)] : []),
-        gapGroups(gap) ?? NOTHING,
-      ]),
-    },
-    ...undefinedLevels(all),
-  ];
+  return {
+    kind: 'table',
+    caption: `Differences in ${uncapital(inWords(measure))}${by} within each level of the control feature${remark}`,
+    columns: [
+      { name: 'Level' },
+      numberColumn('n'),
+      numberColumn('Difference'),
+      ...(withCi ? [numberColumn(commonIntervalName(lines.map(({ gap }) => gap)))] : []),
+      { name: isSigned ? 'Between' : 'Between (higher first)' },
+    ],
+    rows: lines.map(({ level, n, gap }) => [
+      labelText(level),
+      tableCount(n),
+      measure === 'count' ? tableCount(gap.value) : tableNumber(gap.value),
+      ...(withCi ? [gap.ci === null ? 'none' : rangeText(gap.ci)] : []),
+      gapGroups(gap) ?? NOTHING,
+    ]),
+  };
 }
 
 /** The number of levels without a difference that a report names for each reason. */
 const NAMED_LEVELS = 3;
 
-function undefinedLevels(levels: readonly LevelGap[]): ReportBlock[] {
-  const undefinedOnes = levels.filter(({ gap }) => gap.undefinedReason !== null);
-  if (undefinedOnes.length === 0) return [];
-  const items = Array.from(
-    groupBy(undefinedOnes, ({ gap }) => gap.undefinedReason ?? ''),
-    ([reason, own]) =>
-      `${listed(
-        own.map(({ level }) => level),
-        NAMED_LEVELS,
-      )}: ${reason}.`,
+/** Returns the levels without a difference, by reason. A reason that applies to all measures appears once. */
+function undefinedLevels(
+  all: readonly { readonly measure: Measure; readonly levels: readonly LevelGap[] }[],
+): ReportBlock[] {
+  const measuresOfNote = new Map<string, string[]>();
+  for (const { measure, levels } of all) {
+    const without = levels.filter(({ gap }) => gap.undefinedReason !== null);
+    for (const [reason, own] of groupBy(without, ({ gap }) => gap.undefinedReason ?? '')) {
+      const names = own.map(({ level }) => level);
+      const note = `${listed(names, NAMED_LEVELS)}: ${reason}.`;
+      measuresOfNote.set(note, [...(measuresOfNote.get(note) ?? []), inWords(measure)]);
+    }
+  }
+  const counts = new Set(all.map(({ levels }) => levels.filter(({ gap }) => gap.undefinedReason !== null).length));
+  const [count = 0] = counts;
+  const levels = counted(all[0]?.levels.length ?? 0, 'level');
+  return noteBlocks(
+    counts.size === 1 ? `Undefined in ${formatCount(count)} of ${levels}` : `Undefined in some of ${levels}`,
+    Array.from(measuresOfNote, ([note, measures]) =>
+      measures.length === all.length ? note : `${listed(measures)}: ${note}`,
+    ),
   );
-  const title = `Undefined in ${formatCount(undefinedOnes.length)} of ${counted(levels.length, 'level')}`;
-  return noteBlocks(title, items);
 }
 
 function rowsIn({ nPerGroup }: MetricFrame): number {
