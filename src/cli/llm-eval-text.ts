@@ -138,26 +138,21 @@ function metricTable(metrics: readonly LlmMetricResult[]): ReportTable {
     columns: [
       { name: 'Metric', wraps: true },
       valueColumn('Value'),
-      ...[interval, 'Without an effect', 'Adjusted p', 'n', 'Minimum detectable'].map(numberColumn),
+      ...[interval, 'Mean by chance', '95% by chance below', 'Adjusted p', 'n', 'Minimum detectable'].map(numberColumn),
       { name: 'Significant', isEssential: true },
     ],
     rows: metrics.map((metric) => [
       `${metric.key}${pairSuffix(metric)}`,
       formatNumber(metric.value, 3).replace(/^-(?=0\.0*$)/, ''),
       bracketText(metric.ci),
-      withoutEffectText(metric),
+      metric.nullMean === null ? '' : formatNumber(metric.nullMean, 3),
+      metric.nullQuantile === null ? '' : formatNumber(metric.nullQuantile, 3),
       pText(testedP(metric)),
       formatCount(metric.n),
       metric.minimumDetectableGap === null ? '' : formatNumber(metric.minimumDetectableGap, 2),
       FINDING_WORDS[findingOf(metric)],
     ]),
   };
-}
-
-/** Describes the values of a metric by chance alone, if there is no effect. */
-function withoutEffectText({ nullMean, nullQuantile }: LlmMetricResult): string {
-  if (nullMean === null || nullQuantile === null) return '';
-  return `${formatNumber(nullMean, 3)}, 95% below ${formatNumber(nullQuantile, 3)}`;
 }
 
 function pText(p: number | null): string {

@@ -247,8 +247,14 @@ function droppedNotes(entries: readonly Entry[], validation: ReportedValidation,
     const most = Math.max(0, ...results.map(({ nDropped }) => nDropped));
     if (most === 0) return { attribute, texts: [] };
     const lacks = lackedValues(results, attribute, validation);
-    const reasons = lacks.length === 0 ? '' : `: ${lacks.join(', ')}`;
-    const text = `${counted(most, 'row was', 'rows were')} excluded because of missing values${reasons}.`;
+    const [only, other] = lacks;
+    const reason =
+      only === undefined
+        ? 'because of missing values'
+        : other === undefined
+          ? `because ${most === 1 ? 'it lacks' : 'they lack'} ${only.what}`
+          : `because of missing values: ${lacks.map(({ rows, what }) => `${formatCount(rows)} without ${what}`).join(', ')}`;
+    const text = `${counted(most, 'row was', 'rows were')} excluded ${reason}.`;
     // A full report states the bounds with each metric.
     return { attribute, texts: [isFull ? text : `${text}${boundsSentence(results)}`] };
   });
@@ -260,7 +266,7 @@ function lackedValues(
   results: readonly MetricResult[],
   attribute: string,
   { counted: from }: ReportedValidation,
-): string[] {
+): { readonly rows: number; readonly what: string }[] {
   const ofDecisions = results.flatMap((result) => {
     const definition = findMetricDefinition(result.metric);
     if (definition === undefined || metricKind(definition) !== 'classification' || result.missing === null) return [];
@@ -278,7 +284,7 @@ function lackedValues(
       [plain.missing, decided],
       [labelled.missing - plain.missing, `a true label${inColumn(yTrue)}`],
     ] as const
-  ).flatMap(([rows, what]) => (rows > 0 ? [`${formatCount(rows)} without ${what}`] : []));
+  ).flatMap(([rows, what]) => (rows > 0 ? [{ rows, what }] : []));
 }
 
 /** Returns the bounds of metrics over the excluded rows of their groups; an empty text if a warning states them. */
