@@ -252,9 +252,9 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
  */
 function describeError(error: unknown, command: Command | undefined): string {
   if (FairnessToolkitError.isInstance(error)) {
-    const { faults, file } = error.context;
-    if (Array.isArray(faults) && faults.length > 1) {
-      const title = `error: ${typeof file === 'string' ? `'${file}'` : 'the configuration'} has ${String(faults.length)} errors.`;
+    const { faults: problems, file } = error.context;
+    if (Array.isArray(problems) && problems.length > 1) {
+      const title = `error: ${typeof file === 'string' ? `'${file}'` : 'the configuration'} has ${String(problems.length)} errors.`;
       // An editor reads the position at the start of a line, so the lines are not wrapped.
       const lines = [
         title,
