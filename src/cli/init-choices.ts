@@ -1,4 +1,5 @@
 import { ConfigValidationError, FairnessToolkitError } from '../exceptions/index.ts';
+import { suggestLabel } from '../internal/arguments.ts';
 import { counted } from '../internal/format.ts';
 import {
   type ColumnGuess,
@@ -7,6 +8,7 @@ import {
   type FeatureGuesses,
   guessFeatures,
   guessPositiveLabel,
+  possibleGroups,
 } from '../table/guess-columns.ts';
 import type { Table } from '../table/index.ts';
 import { flagName, formatNames, parseNames, parseNumber } from './option-parsers.ts';
@@ -120,7 +122,9 @@ export class ColumnChooser {
     const sensitive = await this.#sensitive();
     const decisionLabel = decision === undefined ? undefined : await this.#label(decision, 'positiveLabel');
     const truthLabel =
-      truth === undefined ? undefined : await this.#label(truth, isOnlyTruth ? 'positiveLabel' : 'yTruePositiveLabel');
+      truth === undefined
+        ? undefined
+        : await this.#label(truth, isOnlyTruth ? 'positiveLabel' : 'yTruePositiveLabel', decisionLabel);
     const weight = await this.#column(
       { field: 'sampleWeight', text: 'Column of row weights' },
       'row weights',
@@ -181,7 +185,7 @@ export class ColumnChooser {
       field: 'sensitive',
       text: 'Sensitive columns, comma-separated',
       guess: guesses.length === 0 ? undefined : formatNames(guesses.map(({ column }) => column)),
-      hint: this.#columns(),
+      hint: this.#groupColumns(),
       isRequired: true,
       check: (text) => {
         for (const name of parseNames(text)) this.#assertFree(name);
@@ -197,23 +201,44 @@ export class ColumnChooser {
     return names;
   }
 
-  /** Returns the label that counts as 1 in a column; undefined if the labels are 0 and 1. */
-  async #label(column: string, field: 'positiveLabel' | 'yTruePositiveLabel'): Promise<string | undefined> {
+  /**
+   * Returns the label that counts as 1 in a column; undefined if the labels are 0 and 1.
+   * @param known the label that counts as 1 in the decisions. It also counts as 1 in true labels that have it.
+   */
+  async #label(
+    column: string,
+    field: 'positiveLabel' | 'yTruePositiveLabel',
+    known?: string,
+  ): Promise<string | undefined> {
     const { isNeeded, label: guess, counts } = guessPositiveLabel(this.#table.column(column));
     if (!isNeeded && this.#given[field] === undefined) return undefined;
     const labels = counts.map(({ label, count }) => `'${label}' (${counted(count, 'row')})`).join(', ');
+    const others = negativeText(counts.length - 1);
+    if (this.#given[field] === undefined && counts.some(({ label }) => label === known)) {
+      this.#reasons.push(['positive label', known ?? '', `of ${column}: as in the decisions; ${others}`]);
+      return known;
+    }
     const label = await this.#answer({
       field,
-      text: `Label of '${column}' that counts as positive: ${labels}`,
+      text:
+        counts.length === 2
+          ? `Label of '${column}' that counts as positive: ${labels}`
+          : `Label of '${column}' that counts as positive (${others}): ${labels}`,
       guess,
-      hint: `The labels of '${column}' are ${labels}.`,
+      hint: `The labels of '${column}' are ${labels}. One of them counts as positive, and ${others}.`,
       isRequired: true,
       check: (text) => {
-        if (counts.some((known) => known.label === text)) return;
-        throw new ConfigValidationError(`'${column}' has no label '${text}'. Its labels are ${labels}.`);
+        if (counts.some((one) => one.label === text)) return;
+        const near = suggestLabel(
+          text,
+          counts.map((one) => one.label),
+        );
+        throw new ConfigValidationError(`'${column}' has no label '${text}'. Its labels are ${labels}.`, {
+          ...(near === '' ? {} : { suggestion: near }),
+        });
       },
     });
-    this.#reasons.push(['positive label', label ?? '', `of ${column}: ${labels}`]);
+    this.#reasons.push(['positive label', label ?? '', `of ${column}: ${labels}${counts.length > 2 ? `; ${others}` : ''}`]); // prettier-ignore
     return label;
   }
 
@@ -293,12 +318,31 @@ export class ColumnChooser {
     );
   }
 
-  #columns(): string {
-    const names = this.#table.columnNames;
-    const more = names.length > MAX_LISTED ? ` and ${String(names.length - MAX_LISTED)} more` : '';
-    const listed = names.slice(0, MAX_LISTED).map((name) => `'${name}'`);
-    return `The columns are ${listed.join(', ')}${more}.`;
+  /** Explains why there is no guess of a sensitive column, and which columns could be one. */
+  #groupColumns(): string {
+    const free = possibleGroups(this.#table).filter((name) => !this.#roles.has(name));
+    const reason =
+      this.#guesses.sensitive.length === 0 ? 'No column name suggests groups, such as sex, race or age group. ' : '';
+    return free.length === 0
+      ? `${reason}${this.#columns()}`
+      : `${reason}Columns with 2 to ${String(MAX_LABELS)} values: ${quotedList(free)}.`;
   }
+
+  #columns(): string {
+    return `The columns are ${quotedList(this.#table.columnNames)}.`;
+  }
+}
+
+/** Returns the first names in quotes, and the number of the other names. */
+function quotedList(names: readonly string[]): string {
+  const more = names.length > MAX_LISTED ? ` and ${String(names.length - MAX_LISTED)} more` : '';
+  const listed = names.slice(0, MAX_LISTED).map((name) => `'${name}'`);
+  return `${listed.join(', ')}${more}`;
+}
+
+/** Says what happens to the labels of a decision that are not positive. A decision has two values. */
+function negativeText(others: number): string {
+  return others === 1 ? 'the other label counts as negative' : `the ${String(others)} other labels count as negative`;
 }
 
 /** Asks until the answer is valid. */

@@ -120,7 +120,7 @@ function restLines(metrics: readonly LlmMetricResult[], shown: readonly LlmMetri
   return rest === 0
     ? []
     : [
-        `${formatCount(rest)} more metrics, none statistically distinguishable from noise, are in the reports and in --json.`,
+        `${counted(rest, 'more metric')}, none statistically distinguishable from noise, are in the reports and in --json.`,
       ];
 }
 
@@ -141,7 +141,7 @@ function metricTable(metrics: readonly LlmMetricResult[]): ReportTable {
     columns: [
       { name: 'Metric', wraps: true },
       valueColumn('Value'),
-      ...[interval, 'No effect', '95% below', 'Adjusted p', 'n', 'Minimum detectable'].map(numberColumn),
+      ...[interval, 'Mean by chance', '95% by chance below', 'Adjusted p', 'n', 'Minimum detectable'].map(numberColumn),
       { name: 'Significant', isEssential: true },
     ],
     rows: metrics.map((metric) => [
@@ -183,6 +183,9 @@ function spendingLine({ planned, actual, collected }: Pick<LlmEvalResult, 'plann
   const tokens = actual.inputTokens + actual.outputTokens;
   // An answer without a token count is counted as if it had the maximum length.
   const [atMost, why] = actual.uncounted === 0 ? ['', ''] : ['at most ', `; ${counted(actual.uncounted, 'answer')} came without a count of tokens`]; // prettier-ignore
-  const again = actual.retries === 0 ? '' : `, ${formatCount(actual.retries)} of them retries`;
-  return `Spent: ${formatCount(actual.requests)} requests${again} (planned ${formatCount(planned.requests)}), ${atMost}${formatCount(tokens)} tokens (planned ${formatCount(planned.inputTokens + planned.outputTokens)}${why}), ${actual.costUsd === null ? '' : atMost}${costText(actual.costUsd)} (planned ${costText(planned.costUsd)}), ${formatNumber(actual.seconds, 1)} s.`;
+  const again =
+    actual.retries === 0
+      ? ''
+      : `, ${formatCount(actual.retries)} of them ${actual.retries === 1 ? 'a retry' : 'retries'}`;
+  return `Spent: ${counted(actual.requests, 'request')}${again} (planned ${formatCount(planned.requests)}), ${atMost}${counted(tokens, 'token')} (planned ${formatCount(planned.inputTokens + planned.outputTokens)}${why}), ${actual.costUsd === null ? '' : atMost}${costText(actual.costUsd)} (planned ${costText(planned.costUsd)}), ${formatNumber(actual.seconds, 1)} s.`;
 }

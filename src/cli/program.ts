@@ -260,11 +260,22 @@ async function reportError(args: readonly string[], name: string, text: string):
 }
 
 /**
- * Formats an error on one line, unless stderr is a narrow terminal: first the problem, then the fix. The stack is
- * included only for internal errors.
+ * Formats an error on one line, unless stderr is a narrow terminal: first the problem, then the fix. Several errors of a
+ * configuration have a line each. The stack is included only for internal errors.
  */
 function describeError(error: unknown, command: Command | undefined): string {
   if (FairnessToolkitError.isInstance(error)) {
+    const { faults: problems, file } = error.context;
+    if (Array.isArray(problems) && problems.length > 1) {
+      const title = `error: ${typeof file === 'string' ? `'${file}'` : 'the configuration'} has ${String(problems.length)} errors.`;
+      // An editor reads the position at the start of a line, so the lines are not wrapped.
+      const lines = [
+        title,
+        ...error.message.split('\n'),
+        ...(error.suggestion === undefined ? [] : [error.suggestion]),
+      ];
+      return lines.map(withoutControls).join('\n');
+    }
     const text = error.suggestion === undefined ? error.message : `${error.message} ${error.suggestion}`;
     const named = renameParameters(text, (name) => optionOf(name, command), parametersIn(error.context));
     const typed = typedFlagsOf(command);

@@ -32,6 +32,19 @@ export interface ProgressOutput {
 /** The current progress, which is reported if the run is interrupted. */
 let current: ProgressEvent | undefined;
 
+/** Whether a question waits for its answer. A progress line would erase the question. */
+let isWaiting = false;
+
+/** Waits for the user's answer to a question. In the meantime, no line says how long the command has been running. */
+export async function waitForAnswer<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  isWaiting = true;
+  try {
+    return await answer;
+  } finally {
+    isWaiting = false;
+  }
+}
+
 /**
  * Returns a callback that shows progress on stderr: a bar on a terminal, otherwise a line at regular intervals. With
  * `--quiet`, the callback shows nothing.
@@ -162,13 +175,17 @@ function durationText(seconds: number): string {
   return seconds < 6000 ? `${String(Math.round(seconds / 60))} min` : `${(seconds / 3600).toFixed(1)} h`;
 }
 
-/** Returns a function that says on stderr how long a command has been running, unless it shows progress. */
+/**
+ * Returns a function that says on stderr how long a command has been running, unless it shows progress. The time starts
+ * again after each question.
+ */
 export function runningLine({ quiet }: OutputOptions, output: ProgressOutput = standardOutput()): () => void {
   const { stream, now, lineSeconds } = output;
-  const start = now();
+  let start = now();
   let last = start;
   return () => {
-    if (quiet === true || current !== undefined || now() - last < 1000 * lineSeconds) return;
+    if (isWaiting) start = last = now();
+    if (isWaiting || quiet === true || current !== undefined || now() - last < 1000 * lineSeconds) return;
     last = now();
     const time = durationText((last - start) / 1000);
     if (stream.isTTY === true) drawLine(stream, `Running · ${time}`);

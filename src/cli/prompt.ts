@@ -1,7 +1,8 @@
 // eslint-disable-next-line no-restricted-syntax -- reads the keys of a terminal, not data
 import { createInterface } from 'node:readline/promises';
 
-import { warn } from './output.ts';
+import { clearTransientLine, warn } from './output.ts';
+import { waitForAnswer } from './progress-bar.ts';
 
 /** Asks questions on a terminal. */
 export interface Prompt {
@@ -39,7 +40,8 @@ export function openPrompt(completions: () => readonly string[]): Prompt {
   return {
     ask: async (question) => {
       try {
-        return (await lines.question(question, { signal: closed.signal })).trim();
+        clearTransientLine();
+        return (await waitForAnswer(lines.question(question, { signal: closed.signal }))).trim();
       } catch (cause) {
         throw new PromptClosed('The questions were not answered.', { cause });
       }

@@ -262,6 +262,20 @@ const ASSERT_FAIRNESS_OPTION_NAMES: OptionNames<AssertFairnessOptions> = {
   allowUndefined: true,
 };
 
+const CHANGE_SOMETHING =
+  'Fix the model or the data. If the threshold is wrong, agree on a new threshold and set it in this call.';
+
+/** Says how an undefined metric can get a value. The message contains the reason why it has none. */
+function whatDefines({ undefinedReason }: JudgedMetric): string {
+  const way =
+    undefinedReason === null
+      ? 'Check how the number was computed.'
+      : undefinedReason.includes('with at least')
+        ? 'Use more rows, or set a smaller minGroupSize.'
+        : 'Use rows in which every group has this rate, or choose a metric that these rows define, such as demographic_parity_difference.';
+  return `${way} If the gate should accept an undefined metric, set allowUndefined.`;
+}
+
 /**
  * Throws if a metric does not meet its threshold; for tests and CI gates.
  * @param metric a number, or a result; an undefined result fails, and the error gives the reason
@@ -291,8 +305,7 @@ export function assertFairness(
   if (isUndefined && options.allowUndefined === true) return;
   throw new FairnessAssertionError(verdict.message, {
     context: { metric: result.metric, value: result.value, threshold, comparator: verdict.comparator },
-    suggestion:
-      'Fix the model or the data. If the threshold is wrong, agree on a new threshold and set it in this call.',
+    suggestion: isUndefined ? whatDefines(result) : CHANGE_SOMETHING,
     actual: result.value,
     expected: threshold,
     operator: verdict.comparator ?? '<=',

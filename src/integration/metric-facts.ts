@@ -2,6 +2,7 @@ import type { ReportFact } from '../document/report-document.ts';
 import { labelText } from '../document/report-text.ts';
 import {
   capital,
+  counted,
   formatLevel,
   formatNumber,
   pValueText,
@@ -9,7 +10,7 @@ import {
   tableCount,
   tableNumber,
 } from '../internal/format.ts';
-import { own } from '../internal/values.ts';
+import { own, sumOf } from '../internal/values.ts';
 import { unitOf } from '../metrics/metric-markdown.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
 
@@ -48,7 +49,7 @@ export function boundsOfGroup(
 }
 
 /** Returns the main numbers of a metric: the value with its interval, effect size, p-value and counts. */
-export function factsOf(result: MetricResult): ReportFact[] {
+function factsOf(result: MetricResult): ReportFact[] {
   const {
     value,
     ci,
@@ -95,9 +96,14 @@ export function factsOf(result: MetricResult): ReportFact[] {
     {
       name: 'Groups compared',
       value: tableCount(sizes.length),
-      remark: `${tableCount(sizes.reduce((sum, n) => sum + n, 0))} rows`,
+      remark: counted(sumOf(sizes), 'row'),
     },
   ];
+}
+
+/** Returns the facts of a metric, without those that were not computed, such as an effect size. */
+export function knownFacts(result: MetricResult): ReportFact[] {
+  return factsOf(result).filter(({ value }) => value !== 'none');
 }
 
 /** Returns the two groups that the value compares; undefined if the value does not compare exactly two groups. */

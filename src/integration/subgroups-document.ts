@@ -44,7 +44,7 @@ export function subgroupsSummary(search: SubgroupSearch): ReportDocument {
 }
 
 function foundBlocks(search: SubgroupSearch): ReportBlock[] {
-  const { subgroups, metric, alpha, overall } = search;
+  const { subgroups, metric, alpha, overall, method } = search;
   const unit = unitOf(metric);
   const level = formatLevel(1 - alpha);
   const summary = `${searchedText(search)} ${inWords(metric)} of all rows: ${tableValue(overall, unit)}.`;
@@ -53,23 +53,27 @@ function foundBlocks(search: SubgroupSearch): ReportBlock[] {
       { kind: 'paragraph', text: `No subgroup differs from the other rows in a way that is distinguishable from chance. ${summary}` }, // prettier-ignore
     ];
   }
+  // With max-t, all rows are tested.
+  const isSplit = method === 'split';
   return [
     { kind: 'paragraph', text: `${counted(subgroups.length, 'subgroup differs', 'subgroups differ')} from the other rows. ${summary}` }, // prettier-ignore
     {
       kind: 'table',
-      caption: `Differences to all other rows${unit === 'share' ? ', in percentage points' : ''}; the intervals hold together with probability ${level}`,
+      caption: `Differences to all other rows${unit === 'share' ? ', in percentage points' : ''}${isSplit ? ', on the tested rows' : ''}; the intervals hold together with probability ${level}`,
       columns: [
         { name: 'Subgroup', isEssential: true, wraps: true },
         numberColumn('n'),
+        ...(isSplit ? [numberColumn('Tested')] : []),
         numberColumn('Value'),
         numberColumn('Other rows'),
         valueColumn('Difference'),
         numberColumn('Interval'),
         numberColumn('Adjusted p'),
       ],
-      rows: subgroups.map(({ label, n, value, rest, difference, ci, pAdjusted }) => [
+      rows: subgroups.map(({ label, n, nTested, value, rest, difference, ci, pAdjusted }) => [
         labelText(label),
         formatCount(n),
+        ...(isSplit ? [formatCount(nTested)] : []),
         tableValue(value, unit),
         tableValue(rest, unit),
         differenceText(difference, unit),
@@ -84,8 +88,8 @@ function searchedText({ searched, measured, tested, method, columns, maxDepth, m
   const conditions = counted(Math.min(maxDepth, columns.length), 'condition');
   const rows =
     method === 'split'
-      ? `${formatCount(Math.ceil(minGroupSize / 2))} rows in the searched half`
-      : `${formatCount(minGroupSize)} rows`;
+      ? `${counted(Math.ceil(minGroupSize / 2), 'row')} in the searched half`
+      : counted(minGroupSize, 'row');
   const lattice = `The search covers ${counted(searched, 'subgroup')} of up to ${conditions} on ${counted(columns.length, 'column')}; ${formatCount(measured)} of them have at least ${rows} and were compared.`;
   if (method === 'max-t') return `${lattice} All of these were tested together.`;
   return `${lattice} ${counted(tested, 'candidate')} ${tested === 1 ? 'was' : 'were'} tested on the other half.`;
@@ -152,7 +156,7 @@ function pathTable({ subgroups, metric }: SubgroupSearch): ReportBlock {
 
 function unseenBlocks({ leftOut, detectable, metric }: SubgroupSearch): ReportBlock[] {
   const unit = unitOf(metric);
-  const sizes = detectable.map(({ n, difference }) => `${tableValue(difference, unit)} with ${formatCount(n)} rows`);
+  const sizes = detectable.map(({ n, difference }) => `${tableValue(difference, unit)} with ${counted(n, 'row')}`);
   return [
     ...(leftOut.length === 0
       ? []

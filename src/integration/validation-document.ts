@@ -17,21 +17,25 @@ import {
   formatCount,
   formatLevel,
   NOTHING,
+  pValueText,
   rangeText,
   tableCount,
   tableNumber,
   tableValue,
+  uncapital,
 } from '../internal/format.ts';
-import { own, sumOf } from '../internal/values.ts';
+import { groupBy, own, sumOf } from '../internal/values.ts';
 import { VERSION } from '../internal/version.ts';
 import type { MeasureValues, MetricFrame } from '../metrics/frame/index.ts';
+import { isUnevenlyMissing } from '../metrics/compare/missing-rows.ts';
+import { findMetricDefinition, metricKind, metricNeedsTruth } from '../metrics/metric-definitions.ts';
 import { inWords, unitOf } from '../metrics/metric-markdown.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
 import type { GateVerdict } from './gates.ts';
 import type { FileValidation } from './measure-attributes.ts';
 import type { ValidationChanges } from './validation-changes.ts';
 import { changeBlocks } from './validation-changes-document.ts';
-import { boundsOfGroup, factsOf, gapGroups, intervalName, measuresOf, valueText } from './metric-facts.ts';
+import { boundsOfGroup, gapGroups, intervalName, knownFacts, measuresOf, valueText } from './metric-facts.ts';
 
 /** The validation to report. `frames`, `measures` and `labels` are present only if they were requested. */
 export type ReportedValidation = Omit<FileValidation, OptionalPart> & Partial<Pick<FileValidation, OptionalPart>>;
@@ -70,7 +74,7 @@ export function validationDocument(
 ): ReportDocument {
   const entries = resultsOf(validation);
   const isFull = detail === 'full';
-  const notes = metricNotes(entries, validation);
+  const notes = metricNotes(entries, validation, isFull);
   return {
     title: 'Fairness validation',
     subject: source === undefined ? '' : `Source: ${source}`,
@@ -152,10 +156,12 @@ export function commonIntervalName(results: readonly Pick<MetricResult, 'ciLevel
 function metricTable(entries: readonly Entry[]): ReportTable[] {
   if (entries.length === 0) return [];
   const isAlone = new Set(entries.map(({ attribute }) => attribute)).size < 2;
+  const hasPValues = entries.some(({ result }) => result.pValue !== null);
   const columns: ReportColumn[] = [
     { name: 'Metric' },
     numberColumn('Value'),
     numberColumn(commonIntervalName(entries.map(({ result }) => result))),
+    ...(hasPValues ? [numberColumn('p-value')] : []),
     { name: 'Between' },
   ];
   const rows = entries.map(({ attribute, result }) => [
@@ -163,6 +169,7 @@ function metricTable(entries: readonly Entry[]): ReportTable[] {
     inWords(result.metric),
     valueText(result),
     result.ci === null ? 'none' : rangeText(result.ci),
+    ...(hasPValues ? [pValueText(result.pValue)] : []),
     gapGroups(result) ?? NOTHING,
   ]);
   return [
@@ -188,7 +195,8 @@ function undefinedNotes(entries: readonly Entry[]): ReportBlock[] {
  * Returns warnings, excluded groups and the number of excluded rows. A note that applies to several metrics appears
  * only once.
  */
-function metricNotes(entries: readonly Entry[], { frames, measures, notes = [] }: ReportedValidation): ReportBlock[] {
+function metricNotes(entries: readonly Entry[], validation: ReportedValidation, isFull: boolean): ReportBlock[] {
+  const { frames, measures, notes = [] } = validation;
   const ofMetrics = joinedNotes(
     entries.map(({ attribute, result }) => ({ attribute, texts: result.warnings.map(capital) })),
   );
@@ -196,7 +204,7 @@ function metricNotes(entries: readonly Entry[], { frames, measures, notes = [] }
   const warnings = [...new Set([...ofMetrics, ...ofFrames.map(capital), ...notes.map(capital)])];
   return [
     ...noteBlocks('Before you quote these values', warnings),
-    ...noteBlocks('Not compared', [...exclusionNotes(entries), ...droppedNote(entries)]),
+    ...noteBlocks('Not compared', [...exclusionNotes(entries), ...droppedNotes(entries, validation, isFull)]),
   ];
 }
 
@@ -232,15 +240,61 @@ function exclusionNotes(entries: readonly Entry[]): string[] {
   return Array.from(found, ([name, { n, reasons }]) => `${name} (${counted(n, 'row')}): ${[...reasons].join('; ')}`);
 }
 
-function droppedNote(entries: readonly Entry[]): string[] {
-  const counts = entries.map(({ result }) => result.nDropped);
-  const [fewest, most] = [Math.min(...counts), Math.max(...counts)];
-  if (entries.length === 0 || most === 0) return [];
-  return fewest === most
-    ? [`${counted(most, 'row was', 'rows were')} excluded because of missing values.`]
-    : [
-        `${formatCount(fewest)} to ${formatCount(most)} rows were excluded because of missing values, depending on the attribute and metric.`,
-      ];
+/** For each attribute, returns how many rows were excluded, what they lack, and how much they could change the metrics. */
+function droppedNotes(entries: readonly Entry[], validation: ReportedValidation, isFull: boolean): string[] {
+  const notes = Object.keys(validation.attributes).map((attribute): AttributeNotes => {
+    const results = ownResults(entries, attribute);
+    const most = Math.max(0, ...results.map(({ nDropped }) => nDropped));
+    if (most === 0) return { attribute, texts: [] };
+    const lacks = lackedValues(results, attribute, validation);
+    const [only, other] = lacks;
+    const reason =
+      only === undefined
+        ? 'because of missing values'
+        : other === undefined
+          ? `because ${most === 1 ? 'it lacks' : 'they lack'} ${only.what}`
+          : `because of missing values: ${lacks.map(({ rows, what }) => `${formatCount(rows)} without ${what}`).join(', ')}`;
+    const text = `${counted(most, 'row was', 'rows were')} excluded ${reason}.`;
+    // A full report states the bounds with each metric.
+    return { attribute, texts: [isFull ? text : `${text}${boundsSentence(results)}`] };
+  });
+  return joinedNotes(notes);
+}
+
+/** Says what the rows that a metric excludes lack: a group, a decision, or a true label. */
+function lackedValues(
+  results: readonly MetricResult[],
+  attribute: string,
+  { counted: from }: ReportedValidation,
+): { readonly rows: number; readonly what: string }[] {
+  const ofDecisions = results.flatMap((result) => {
+    const definition = findMetricDefinition(result.metric);
+    if (definition === undefined || metricKind(definition) !== 'classification' || result.missing === null) return [];
+    return [{ needsTruth: metricNeedsTruth(definition), missing: result.missing.n, nDropped: result.nDropped }];
+  });
+  const plain = ofDecisions.find(({ needsTruth }) => !needsTruth);
+  if (plain === undefined) return [];
+  const labelled = ofDecisions.find(({ needsTruth }) => needsTruth) ?? plain;
+  const { yPred, score, yTrue, sampleWeight } = from?.request ?? {};
+  const inColumn = (name: string | undefined): string => (name === undefined ? '' : ` ('${labelText(name)}')`);
+  const decided = `a decision${inColumn(yPred ?? score)}${sampleWeight === undefined ? '' : ` or a weight${inColumn(sampleWeight)}`}`;
+  return (
+    [
+      [plain.nDropped - plain.missing, `a group ('${labelText(attribute)}')`],
+      [plain.missing, decided],
+      [labelled.missing - plain.missing, `a true label${inColumn(yTrue)}`],
+    ] as const
+  ).flatMap(([rows, what]) => (rows > 0 ? [{ rows, what }] : []));
+}
+
+/** Returns the bounds of metrics over the excluded rows of their groups; an empty text if a warning states them. */
+function boundsSentence(results: readonly MetricResult[]): string {
+  const bounds = results.flatMap(({ metric, missing }) =>
+    missing === null || missing.n === 0 || missing.worstCase === null || isUnevenlyMissing(missing)
+      ? []
+      : [`${uncapital(inWords(metric))} ${rangeText(missing.worstCase)}`],
+  );
+  return bounds.length === 0 ? '' : ` With those of these groups, the value could be: ${bounds.join('; ')}.`;
 }
 
 /** Returns a table of groups for each attribute, for a terminal. */
@@ -257,7 +311,11 @@ function groupSummary(validation: ReportedValidation, entries: readonly Entry[])
       ...(table === undefined ? [] : [table]),
       ...(control === undefined
         ? []
-        : [levelGaps(`Differences by ${name} within each level of the control feature`, control)]),
+        : levelGaps(control, {
+            by: ` by ${name}`,
+            hasIntervals: hasIntervals(ownResults(entries, attribute)),
+            isFull: false,
+          })),
     ];
   });
   return { title: 'Groups', blocks };
@@ -336,7 +394,7 @@ function shownGroups(
   const each = MAX_SHOWN / 2;
   return {
     labels: sorted.length <= MAX_SHOWN ? sorted : [...sorted.slice(0, each), ...sorted.slice(-each)],
-    remark: `: the ${String(each)} lowest and the ${String(each)} highest by ${inWords(measure).toLowerCase()}, of ${formatCount(labels.length)} groups`,
+    remark: `: the ${String(each)} lowest and the ${String(each)} highest by ${uncapital(inWords(measure))}, of ${formatCount(labels.length)} groups`,
   };
 }
 
@@ -389,21 +447,115 @@ export function measureTable(
   };
 }
 
-/** Returns the difference of each measure within each level of the control feature, and over all rows. */
-function levelGaps(caption: string, frame: MetricFrame): ReportTable {
-  const line = (level: string, inside: MetricFrame): string[] => {
-    const gaps = inside.difference();
-    return [level, tableCount(rowsIn(inside)), ...frame.measures.map((measure) => gapText(measure, gaps))];
-  };
+/** Options of {@link levelGaps}. */
+interface LevelGapsOptions extends GroupTableOptions {
+  /** The attribute, for the caption: ` by sex`, or an empty text. */
+  readonly by: string;
+  /** Whether the tables have intervals. */
+  readonly hasIntervals: boolean;
+}
+
+/** A level, with the difference of a measure between its groups. */
+interface LevelGap {
+  readonly level: string;
+  readonly n: number;
+  readonly gap: MetricResult;
+  readonly inside: MetricFrame;
+}
+
+/** Returns whether any of the results has an interval. Without them, the user or a limit has turned intervals off. */
+function hasIntervals(results: readonly MetricResult[]): boolean {
+  return results.some(({ ci }) => ci !== null);
+}
+
+/**
+ * For each measure, returns the differences within the levels of the control feature and over all rows. A summary shows
+ * only the largest levels. Levels whose difference is undefined are listed by reason.
+ */
+function levelGaps(frame: MetricFrame, options: LevelGapsOptions): ReportBlock[] {
+  const all = frame.measures.map((measure) => ({ measure, levels: gapsWithin(frame, measure) }));
+  return [...all.map(({ measure, levels }) => levelTable(frame, measure, levels, options)), ...undefinedLevels(all)];
+}
+
+type Measure = MetricFrame['measures'][number];
+
+/** Returns the difference of a measure in each level, without an interval, which takes time. */
+function gapsWithin(frame: MetricFrame, measure: Measure): LevelGap[] {
+  return Object.entries(frame.byLevel).map(([level, inside]) => ({
+    level,
+    n: rowsIn(inside),
+    gap: gapOf(inside, measure, false),
+    inside,
+  }));
+}
+
+function gapOf(inside: MetricFrame, measure: Measure, withCi: boolean): MetricResult {
+  return inside.metric(measure, 'difference', { withCi, withEffectSize: false, withPValue: false });
+}
+
+function levelTable(
+  frame: MetricFrame,
+  measure: Measure,
+  all: readonly LevelGap[],
+  { by, hasIntervals: withCi, isFull }: LevelGapsOptions,
+): ReportTable {
+  const defined = all.filter(({ gap }) => gap.undefinedReason === null);
+  const largest = new Set(defined.toSorted((a, b) => b.n - a.n).slice(0, isFull ? all.length : MAX_SHOWN));
+  const shown = defined
+    .filter((one) => largest.has(one))
+    .map((one) => (withCi ? { ...one, gap: gapOf(one.inside, measure, true) } : one));
+  const total = { level: 'All levels', n: rowsIn(frame), gap: gapOf(frame, measure, withCi) };
+  const lines = [...shown, total];
+  const isSigned = lines.some(({ gap }) => gap.compat !== null);
+  const remark =
+    shown.length < defined.length
+      ? `: the ${String(shown.length)} levels with the most rows, of ${formatCount(defined.length)}`
+      : '';
   return {
     kind: 'table',
-    caption,
-    columns: [{ name: 'Level' }, numberColumn('n'), ...frame.measures.map((measure) => numberColumn(inWords(measure)))],
-    rows: [
-      ...Object.entries(frame.byLevel).map(([level, inside]) => line(labelText(level), inside)),
-      line('All levels', frame),
+    caption: `Differences in ${uncapital(inWords(measure))}${by} within each level of the control feature${remark}`,
+    columns: [
+      { name: 'Level' },
+      numberColumn('n'),
+      numberColumn('Difference'),
+      ...(withCi ? [numberColumn(commonIntervalName(lines.map(({ gap }) => gap)))] : []),
+      { name: isSigned ? 'Between' : 'Between (higher first)' },
     ],
+    rows: lines.map(({ level, n, gap }) => [
+      labelText(level),
+      tableCount(n),
+      measure === 'count' ? tableCount(gap.value) : tableNumber(gap.value),
+      ...(withCi ? [gap.ci === null ? 'none' : rangeText(gap.ci)] : []),
+      gapGroups(gap) ?? NOTHING,
+    ]),
   };
+}
+
+/** The number of levels without a difference that a report names for each reason. */
+const NAMED_LEVELS = 3;
+
+/** Returns the levels without a difference, by reason. A reason that applies to all measures appears once. */
+function undefinedLevels(
+  all: readonly { readonly measure: Measure; readonly levels: readonly LevelGap[] }[],
+): ReportBlock[] {
+  const measuresOfNote = new Map<string, string[]>();
+  for (const { measure, levels } of all) {
+    const without = levels.filter(({ gap }) => gap.undefinedReason !== null);
+    for (const [reason, own] of groupBy(without, ({ gap }) => gap.undefinedReason ?? '')) {
+      const names = own.map(({ level }) => level);
+      const note = `${listed(names, NAMED_LEVELS)}: ${reason}.`;
+      measuresOfNote.set(note, [...(measuresOfNote.get(note) ?? []), inWords(measure)]);
+    }
+  }
+  const counts = new Set(all.map(({ levels }) => levels.filter(({ gap }) => gap.undefinedReason !== null).length));
+  const [count = 0] = counts;
+  const levels = counted(all[0]?.levels.length ?? 0, 'level');
+  return noteBlocks(
+    counts.size === 1 ? `Undefined in ${formatCount(count)} of ${levels}` : `Undefined in some of ${levels}`,
+    Array.from(measuresOfNote, ([note, measures]) =>
+      measures.length === all.length ? note : `${listed(measures)}: ${note}`,
+    ),
+  );
 }
 
 function rowsIn({ nPerGroup }: MetricFrame): number {
@@ -426,10 +578,10 @@ function attributeSections(validation: ReportedValidation, entries: readonly Ent
           { kind: 'heading', text: inWords(result.metric) },
           {
             kind: 'facts',
-            facts: [...factsOf(result).filter(({ value }) => value !== 'none'), ...droppedFact(result)],
+            facts: [...knownFacts(result), ...droppedFact(result)],
           },
         ]),
-        ...controlBlocks(own(validation.frames, attribute)),
+        ...controlBlocks(own(validation.frames, attribute), hasIntervals(results)),
       ],
     };
   });
@@ -465,11 +617,11 @@ function excludedTable(results: readonly MetricResult[]): ReportTable[] {
   return [{ kind: 'table', caption: 'Excluded groups, or single rates of groups', columns, rows }];
 }
 
-function controlBlocks(frame: MetricFrame | undefined): ReportBlock[] {
+function controlBlocks(frame: MetricFrame | undefined, withCi: boolean): ReportBlock[] {
   if (frame === undefined) return [];
   return [
     { kind: 'heading', text: 'Within each level of the control feature' },
-    levelGaps('Differences', frame),
+    ...levelGaps(frame, { by: '', hasIntervals: withCi, isFull: true }),
     measureTable('All levels', frame),
     ...Object.entries(frame.byLevel).map(([level, inside]) => measureTable(`Level: ${labelText(level)}`, inside)),
   ];

@@ -46,6 +46,20 @@ function abbreviates(text: string, name: string): boolean {
   return next === text.length;
 }
 
+/**
+ * Returns "Did you mean 'a'?" for a label that differs from a known one in capitals, spaces or up to a third of its
+ * characters; an empty text if no label is that similar. Labels are often short, so that names of two or three
+ * characters must not count as similar.
+ */
+export function suggestLabel(wrong: string, known: readonly string[]): string {
+  const plain = wrong.trim().toLowerCase();
+  const [nearest] = known
+    .map((label) => ({ label, distance: distance(plain, label.trim().toLowerCase()) }))
+    .filter((entry) => entry.distance <= Math.max(plain.length, entry.label.length) / 3)
+    .sort((a, b) => a.distance - b.distance);
+  return nearest === undefined ? '' : `Did you mean '${nearest.label}'?`;
+}
+
 /** Returns "Did you mean 'a' or 'b'?", or the list of known names if no known name is similar. */
 export function suggestNames(
   wrong: string,

@@ -9,6 +9,11 @@ export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** Returns a text with a small first letter, unless it starts with an abbreviation such as ROC. */
+export function uncapital(text: string): string {
+  return /^\p{Lu}\p{Ll}/u.test(text) ? `${text.charAt(0).toLowerCase()}${text.slice(1)}` : text;
+}
+
 /** Formats a count with thousands separators: `12,345`. A sum of weights gets at most one decimal. */
 export function formatCount(count: number): string {
   return count.toLocaleString('en-US', { maximumFractionDigits: 1 });

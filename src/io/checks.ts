@@ -131,7 +131,15 @@ function notNumber(name: string, found: InvalidRow): DataValidationError {
     {
       code: 'invalid-value',
       context: { column: name, ...found },
-      suggestion: 'Correct the value, leave it empty, or use another column.',
+      suggestion: `${decimalHint(found.value)}Correct the value, leave it empty, or use another column.`,
     },
   );
+}
+
+/** Returns a sentence about the decimal separator if a text is a number with the other separator. */
+function decimalHint(text: string): string {
+  if (/^\s*[-+]?\d*,\d+\s*$/.test(text)) return 'If the comma is a decimal comma, set it with --decimal ,. ';
+  return /^\s*[-+]?\d*\.\d+\s*$/.test(text)
+    ? 'The decimal separator is a comma: without --decimal , a point is the separator. '
+    : '';
 }

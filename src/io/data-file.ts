@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 
 import { FairnessToolkitError } from '../exceptions/index.ts';
+import { getLogger } from '../internal/logger.ts';
 import {
   type DataFile,
   type DataPaths,
@@ -31,6 +32,9 @@ import { findEncodingProblem } from '../table/index.ts';
 
 /** The number of bytes at the start of a file that are checked for the encoding. */
 const START_BYTES = 64;
+
+/** The byte of a double quote. */
+const QUOTE = 0x22;
 
 /** The description of each format in messages. */
 const FORMAT_NAMES: Readonly<Record<DataFormat, string>> = {
@@ -108,9 +112,30 @@ async function openFiles(session: SqlSession, found: FoundFiles, format?: DataFo
     decimal,
     inferred: new Map(),
   };
+  if (decimal === ',') await warnIfNoComma(found, first);
   const relation = await openCsv(session, csv);
   if (files.length > 1) openedCsv.set(found, csv);
   return relation;
+}
+
+/** The number of bytes at the start of a file that are searched for quotes. */
+const SEARCHED_BYTES = 64 * 1024;
+
+/** The sources for which {@link warnIfNoComma} has warned. */
+const warned = new WeakSet<FoundFiles>();
+
+/**
+ * Warns once if columns are separated by commas and the file starts without quotes. A decimal comma would then separate
+ * columns, so that the option has no effect.
+ */
+async function warnIfNoComma(found: FoundFiles, { file, gzipped, header }: Inspected): Promise<void> {
+  if (header?.delimiter !== ',' || header.names.length < 2 || isRemote(file.path) || warned.has(found)) return;
+  const start = await readStart(file.path, gzipped, SEARCHED_BYTES);
+  if (start.includes(QUOTE)) return;
+  warned.add(found);
+  getLogger().warn(
+    `The decimal separator ',' has no effect on '${file.name}': commas separate its columns, and its values are not quoted.`,
+  );
 }
 
 /** Reads the start of a file. */

@@ -21,6 +21,10 @@ const LINE_FEED = 10;
 const IDENTIFIER_NAME =
   /(^|[^a-z])(id|ids|uuid|guid|person|user|customer|client|patient|applicant|candidate|employee|student|pupil|household|family|school|hospital|session|account|participant|subject)([^a-z]|$)|[a-z](Id|ID)$/i;
 
+/** Names of columns whose numbers say to whom a row belongs: an identifier, or nothing but the name of a unit. */
+const NUMBERED_NAME =
+  /(^|[^a-z])(id|ids|uuid|guid|key|code|number|no|nr)([^a-z]|$)|[a-z](Id|ID)$|^(person|user|customer|client|patient|applicant|candidate|employee|student|pupil|household|family|school|hospital|session|account|participant|subject)s?$/i;
+
 /** Matches numbers with points or commas. */
 const NUMBER = /^\s*[-+]?[\d.,]*\d[\d.,]*(e[-+]?\d+)?\s*$/i;
 
@@ -76,9 +80,16 @@ function identifiersIn(title: string, text: string, used: ReadonlySet<string>): 
     const meanCount = total / counts.size;
     if (used.has(name) || !(meanCount >= MIN_MEAN_COUNT)) return [];
     const areTexts = ![...counts.keys()].every((value) => NUMBER.test(value));
-    const isIdentifier = IDENTIFIER_NAME.test(name)
+    // Numbers such as the age of a patient, or amounts, repeat too, but belong to no one.
+    const isNamed = IDENTIFIER_NAME.test(name) && (areTexts || isNumbering(name, [...counts.keys()]));
+    const isIdentifier = isNamed
       ? counts.size >= MIN_VALUES
       : areTexts && counts.size >= Math.max(MIN_TEXTS, MIN_TEXT_SHARE * total);
     return isIdentifier ? [{ name, meanCount }] : [];
   });
+}
+
+/** Returns whether numbers are numbers of people or things: integers in a column with such a name. */
+function isNumbering(name: string, values: readonly string[]): boolean {
+  return NUMBERED_NAME.test(name) && values.every((value) => Number.isInteger(Number(value)));
 }

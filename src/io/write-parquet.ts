@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
+import { DataValidationError, FairnessToolkitError, ValueError } from '../exceptions/index.ts';
 import type { Column, Table } from '../table/index.ts';
 import { assertFileWritable, writeFileAtomic } from './atomic-write.ts';
 import { type DuckDbSession, oneLine, withDuckDb } from './duckdb.ts';
@@ -33,9 +33,43 @@ const MAX_SEPARATORS = 0xfffe;
  * ```
  */
 export async function writeParquet(target: string, table: Table): Promise<void> {
+  assertTableArguments('writeParquet', target, table);
   assertNames(target, table.columnNames);
   await assertFileWritable(target);
   await writeFileAtomic(target, await toParquet(target, table));
+}
+
+/**
+ * Checks the arguments of a function that writes a table. JavaScript callers may swap them.
+ * @throws {ValueError} if the first argument is not a path, or the second one is not a table
+ */
+export function assertTableArguments(caller: string, target: unknown, table: unknown): void {
+  const isPath = typeof target === 'string';
+  if (isPath && isTable(table)) return;
+  const [parameter, position, required, given] = isPath
+    ? ['table', 'second', 'a Table', table]
+    : ['path', 'first', 'a path', target];
+  const order = `Call ${caller}(path, table).`;
+  throw new ValueError(
+    `The ${parameter} parameter of ${caller}, its ${position} argument, must be ${required}. Got ${nameOfKind(given)} instead.`,
+    {
+      context: { parameter, expected: required, received: nameOfKind(given) },
+      suggestion:
+        isPath && typeof table === 'object' ? `${order} Table.from converts records and columns to a table.` : order,
+    },
+  );
+}
+
+/** Returns whether a value is a table, also one of another copy of this package. */
+function isTable(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'columnNames' in value && 'toColumns' in value;
+}
+
+function nameOfKind(value: unknown): string {
+  if (isTable(value)) return 'a Table';
+  if (Array.isArray(value)) return 'an array';
+  if (value === null || value === undefined) return String(value);
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
 /** Checks that SQL can name every column. */

@@ -4,7 +4,7 @@ import { ValueError } from '../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
 import { delimitedText, type Table, type WriteCsvOptions } from '../table/index.ts';
 import { writeFileAtomic } from './atomic-write.ts';
-import { writeParquet } from './write-parquet.ts';
+import { assertTableArguments, writeParquet } from './write-parquet.ts';
 
 export type { WriteCsvOptions };
 
@@ -14,9 +14,11 @@ const WRITE_CSV_OPTION_NAMES: OptionNames<WriteCsvOptions> = { raw: true, onProg
 /**
  * Writes a table as CSV with a header (RFC 4180); a missing value is an empty field. Texts that a spreadsheet would
  * treat as formulas are marked with an apostrophe, which `loadData` removes. Numbers are never marked.
+ * @throws {ValueError} if the first argument is not a path, or the second one is not a table
  */
 export async function writeCsv(path: string, table: Table, options: WriteCsvOptions = {}): Promise<void> {
   assertKnownOptions('writeCsv', options, WRITE_CSV_OPTION_NAMES);
+  assertTableArguments('writeCsv', path, table);
   await writeFileAtomic(path, delimitedText(table, ',', options));
 }
 
@@ -81,6 +83,7 @@ export function findTableFormat(target: string): TableFormat | undefined {
  */
 export async function writeTable(target: string, table: Table, options: WriteCsvOptions = {}): Promise<void> {
   assertKnownOptions('writeTable', options, WRITE_CSV_OPTION_NAMES);
+  assertTableArguments('writeTable', target, table);
   await writeTableAs(target, table, tableFormat(target), options);
 }
 

@@ -23,7 +23,9 @@ export interface ColumnGuesses {
 }
 
 /** Words in column names that suggest a role, including column names of the American Community Survey. */
-const SENSITIVE = wordsOf('sex gender race rac1p ethnicity ethnic age agep religion disability nationality');
+const SENSITIVE = wordsOf(
+  'sex gender race rac1p ethnicity ethnic age agep agegroup ageband agerange religion disability nationality',
+);
 const DECISION = wordsOf(
   'decision approved accepted admitted granted hired selected offered shortlisted invited pred predicted prediction yhat',
 );
@@ -46,6 +48,9 @@ const MAX_TEXTS = 50;
 
 /** The minimum number of rows, and of rows per label, that are needed to draw conclusions from how values vary. */
 const [MIN_ROWS, MIN_ROWS_PER_LABEL] = [20, 10];
+
+/** Words in column names that suggest an identifier. */
+const IDENTIFIER = wordsOf('id ids idx index uuid guid key number no nr num');
 
 /**
  * Guesses the roles of columns from their names and values. A sensitive column is guessed only by its name. If no name
@@ -76,7 +81,7 @@ interface RoleGuess extends ColumnGuess {
 }
 
 function guessRole(name: string, column: Column): RoleGuess | undefined {
-  const words = wordsOf(name.replaceAll(/([a-z])([A-Z])/g, '$1 $2'));
+  const words = wordsInName(name);
   const suggests = (known: ReadonlySet<string>): boolean => [...words].some((word) => known.has(word));
   const guess = (role: Role, reason: string): RoleGuess => ({ role, column: name, reason });
   if (suggests(SENSITIVE)) {
@@ -86,7 +91,13 @@ function guessRole(name: string, column: Column): RoleGuess | undefined {
     const advice = words.has('age') || words.has('agep') ? '; a column of age groups can be compared' : '';
     return guess('passed over', `has ${String(groups)} values, which is too many groups${advice}`);
   }
-  if (suggests(DECISION)) return hasTwoValues(column) ? guess('decision', 'its name, two values') : undefined;
+  if (suggests(DECISION)) {
+    const values = knownLabels(column).length;
+    if (values === 2) return guess('decision', 'its name, two values');
+    return values > 2 && values <= MAX_GROUPS
+      ? guess('passed over', `may hold decisions, but has ${String(values)} values; name it with its positive label`)
+      : undefined;
+  }
   if (WEIGHTS.has([...words].join(''))) {
     const isWeight = numbersIn(column)?.every((value) => value >= 0) === true;
     return isWeight ? guess('weight', 'its name, no negative number') : undefined;
@@ -104,6 +115,14 @@ function guessRole(name: string, column: Column): RoleGuess | undefined {
   }
   if (!suggests(TRUTH) && name.toLowerCase() !== 'y') return undefined;
   return hasTwoValues(column) ? guess('truth', 'its name, two values') : undefined;
+}
+
+/** Returns the columns of texts or codes that have few enough values to be groups. */
+export function possibleGroups(table: Table): string[] {
+  return table.columnNames.filter((name) => {
+    const groups = knownLabels(table.column(name)).length;
+    return groups >= 2 && groups <= MAX_GROUPS;
+  });
 }
 
 function lastColumn(table: Table): ColumnGuess | undefined {
@@ -186,12 +205,29 @@ function unfitness(name: string, column: Column): string | undefined {
   const counts = knownLabels(column);
   const rows = counts.reduce((sum, { count }) => sum + count, 0);
   if (counts.length < 2) return counts.length === 0 ? 'has no value' : 'has only one value';
-  const isUnique = rows >= MIN_ROWS && counts.length > 0.9 * rows;
-  if (isUnique && ['id', 'index'].some((word) => wordsOf(name).has(word)))
+  const isAlwaysUnique = counts.length === rows;
+  const isUnique = isAlwaysUnique || (rows >= MIN_ROWS && counts.length > 0.9 * rows);
+  if (isUnique && [...wordsInName(name)].some((word) => IDENTIFIER.has(word)))
     return 'has the name and the values of an identifier';
-  if (column.kind === 'numeric') return undefined;
-  if (isUnique) return 'has a different text in almost every row';
+  if (column.kind === 'numeric') {
+    return isAlwaysUnique && rows >= MIN_ROWS && areIdentifiers(column.values)
+      ? 'has a different integer in every row, as an identifier has'
+      : undefined;
+  }
+  if (isUnique) return `has a different text in ${isAlwaysUnique ? 'every' : 'almost every'} row`;
   return counts.length > MAX_TEXTS ? `has ${String(counts.length)} different texts` : undefined;
+}
+
+/**
+ * Returns whether distinct numbers are integers that would repeat if they were drawn at random from their range. The
+ * expected number of equal pairs among n draws from R integers is n (n - 1) / 2R. If it is 5, the draws are all
+ * different with probability exp(-5), which is below 1%.
+ */
+function areIdentifiers(values: ArrayLike<number>): boolean {
+  const known = Array.from(values).filter((value) => !Number.isNaN(value));
+  const { least, most } = rangeOf(known);
+  const equalPairs = (known.length * (known.length - 1)) / (2 * (most - least + 1));
+  return known.every(Number.isSafeInteger) && equalPairs >= 5;
 }
 
 /**
@@ -249,6 +285,11 @@ function rangeOf(values: readonly number[]): { readonly least: number; readonly 
     if (value > most) most = value;
   }
   return { least, most };
+}
+
+/** Returns the words of a column name in lower case. A capital letter after a small letter starts a word. */
+function wordsInName(name: string): Set<string> {
+  return wordsOf(name.replaceAll(/([a-z])([A-Z])/g, '$1 $2'));
 }
 
 /** Returns the words of a text in lower case. */

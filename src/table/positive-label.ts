@@ -1,4 +1,5 @@
 import { DataValidationError } from '../exceptions/index.ts';
+import { suggestLabel } from '../internal/arguments.ts';
 import type { BinaryValues } from './to-binary.ts';
 
 /** The positive labels of predictions and true labels. */
@@ -75,6 +76,7 @@ export function absentLabelError(
   const { data, column, argument, more = '' } = where;
   const inColumn = column === undefined ? '' : ` in column '${column}'`;
   const shown = labels.slice(0, 8).map((known) => `'${known}'`);
+  const near = suggestLabel(label, labels);
   const hint = isShared ? ' If the true labels use another positive label, name it (yTruePositiveLabel).' : '';
   return new DataValidationError(`No row of ${data} holds the positive label '${label}'${inColumn}${more}.`, {
     code: 'unknown-label',
@@ -83,6 +85,6 @@ export function absentLabelError(
       positiveLabel: label,
       labels: labels.slice(0, 50),
     },
-    suggestion: `The labels of ${column === undefined ? data : `'${column}'`} are ${shown.join(', ')}${labels.length > 8 ? ', …' : ''}.${hint}`,
+    suggestion: `${near === '' ? '' : `${near} `}The labels of ${column === undefined ? data : `'${column}'`} are ${shown.join(', ')}${labels.length > 8 ? ', …' : ''}.${hint}`,
   });
 }

@@ -190,7 +190,7 @@ async function assertComputes(tf: Tf): Promise<void> {
 
 function report(backend: TensorBackend, passedOver: readonly BackendReport[]): void {
   const why = passedOver.map(({ name, reason }) => `${name}: ${reason ?? ''}`).join('; ');
-  getLogger().info(`tensor backend ${backend}${why === '' ? '' : ` (skipped ${why})`}`);
+  getLogger().debug(`tensor backend ${backend}${why === '' ? '' : ` (skipped ${why})`}`);
   if (hasNvidiaDevice() && (backend === 'node' || backend === 'wasm' || backend === 'cpu')) {
     getLogger().warn(
       `This machine has an NVIDIA device, but tensors are computed on the CPU (${backend}). ${wayToGpu(passedOver)}`,

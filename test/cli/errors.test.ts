@@ -88,7 +88,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
       '--positive-label',
       'Yes',
     ],
-    /holds the positive label 'Yes' in column 'p'\. The labels of 'p' are 'no', 'yes'/,
+    /holds the positive label 'Yes' in column 'p'\. Did you mean 'yes'\? The labels of 'p' are 'no', 'yes'/,
   ],
   [
     'predictions all missing',

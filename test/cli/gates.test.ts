@@ -139,6 +139,20 @@ training: { method: reductions, target_column: wage_above_median, params: { diff
     expect(readJunit(readFileSync(pathOf('none.xml'), 'utf8')).outcomes).to.deep.equal({ 'run: the run reached its gates': 'error' }); // prettier-ignore
   });
 
+  it('validate prints the errors of a file of gates as config check does, one per line', async () => {
+    const bad = pathOf('bad.yml');
+    writeFileSync(bad, '- metric: demographic_parity_difference\n  threshold: abc\n- metric: x_ratio\n  treshold: 1\n');
+    const [given, checked] = [
+      await runCli([...VALIDATE, '--gate', 'bad.yml'], { cwd: folder() }),
+      await runCli(['config', 'check', '--config', 'bad.yml'], { cwd: folder() }),
+    ];
+    const lines = given.stderr.trim().split('\n');
+    expect([given.code, lines[0]]).to.deep.equal([2, "error: 'bad.yml' has 2 errors."]);
+    expect(lines.slice(1, 3)).to.deep.equal(checked.stdout.trim().split('\n').slice(0, 2));
+    expect(lines[1]).to.match(/^bad\.yml:2:14: /);
+    expect(lines[2]).to.match(/^bad\.yml:4:3: /);
+  });
+
   it('writes no summary without a gate', async () => {
     writeFileSync(pathOf('untouched.md'), '');
     expect((await withSummary(pathOf('untouched.md'), VALIDATE)).code).to.equal(0);

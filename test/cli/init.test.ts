@@ -212,8 +212,32 @@ describe('evenhand init refuses', () => {
   it('to guess a sensitive column from nothing', async () => {
     const cwd = loans('loans.csv', 'id,f1,f2,income,approved,repaid');
     const { code, stderr } = await init(cwd, 'loans.csv', '--yes');
-    expect(stderr).to.match(/Missing: --sensitive\. .*columns are 'id', 'f1', 'f2'/);
+    expect(stderr).to.match(
+      /Missing: --sensitive\. No column name suggests groups, .* Columns with 2 to 20 values: 'f1', 'f2'\./,
+    );
     expect([code, readdirSync(cwd)]).to.deep.equal([2, ['loans.csv']]);
+  });
+
+  it('to guess which of four decisions is positive, and says that the others count as negative', async () => {
+    const cwd = loans();
+    const text = readFileSync(path.join(cwd, 'loans.csv'), 'utf8')
+      .split('\n')
+      .map((line, row) => line.replace(/,(yes|no),/, `,${['approve', 'deny', 'refer', 'wait'][row % 4] ?? ''},`))
+      .join('\n');
+    writeFileSync(path.join(cwd, 'loans.csv'), text);
+    const { code, stderr } = await init(cwd, 'loans.csv', '--yes', '--y-pred', 'approved');
+    expect(stderr).to.match(
+      /Missing: --positive-label\. .*'refer' \(250 rows\).* the 3 other labels count as negative\./,
+    );
+    expect(code).to.equal(2);
+    const guessed = await init(cwd, 'loans.csv', '--yes');
+    expect(guessed.stdout).to.match(/no role +approved +may hold decisions, but has 4 values/);
+    const wrong = await init(cwd, 'loans.csv', '--yes', '--y-pred', 'approved', '--positive-label', 'Approve', '--force'); // prettier-ignore
+    expect(wrong.stderr).to.include("Did you mean 'approve'?");
+    const done = await init(cwd, 'loans.csv', '--yes', '--y-pred', 'approved', '--positive-label', 'approve', '--force'); // prettier-ignore
+    expect(done.code, done.stderr).to.equal(0);
+    expect(done.stdout).to.match(/positive label +approve +of approved: .*; the 3 other labels count as negative/);
+    expect((await runProposed(done, cwd)).map((each) => each.code)).to.deep.equal([0, 0]);
   });
 
   it('to guess what is measured from nothing, and names each option that would say it', async () => {
@@ -253,11 +277,17 @@ describe('evenhand init on a terminal', function () {
   });
 
   /** Answers each question when it appears, and returns what the terminal shows. */
-  function talk(cwd: string, args: string, answers: readonly (readonly [question: string, keys: string])[]) {
+  function talk(
+    cwd: string,
+    args: string,
+    answers: readonly (readonly [question: string, keys: string])[],
+    { delayMillis = 0 } = {},
+  ) {
     const cli = path.join(projectRoot, 'dist/cli/main.js');
     const command = `stty -echo; ${process.execPath} ${cli} init ${args}`;
     return new Promise<{ readonly code: number | null; readonly shown: string }>((resolve, reject) => {
-      const child = spawn('script', ['-qec', command, '/dev/null'], { cwd, timeout: 20_000 });
+      const env = { ...process.env, EVENHAND_PROGRESS_SECONDS: '1' };
+      const child = spawn('script', ['-qec', command, '/dev/null'], { cwd, env, timeout: 40_000 });
       let shown = '';
       let from = 0;
       const left = [...answers];
@@ -267,7 +297,7 @@ describe('evenhand init on a terminal', function () {
         if (question === undefined || !shown.slice(from).includes(question)) return;
         from = shown.length;
         left.shift();
-        child.stdin.write(keys ?? '');
+        setTimeout(() => child.stdin.write(keys ?? ''), delayMillis);
       });
       child.on('error', reject);
       child.on('close', (code) => {
@@ -298,6 +328,27 @@ describe('evenhand init on a terminal', function () {
       features: ['sex', 'income'],
       validation_threshold: 0.3,
     });
+  });
+
+  it('asks once for a label that decisions and true labels share, and no progress line erases a question', async () => {
+    const cwd = loans();
+    const text = readFileSync(path.join(cwd, 'loans.csv'), 'utf8')
+      .replaceAll(/,1$/gm, ',yes')
+      .replaceAll(/,0$/gm, ',no');
+    writeFileSync(path.join(cwd, 'loans.csv'), text);
+    const questions: [string, string][] = [
+      ['Column of decisions', '\r'],
+      ['Column of true labels', '\r'],
+      ['Sensitive columns', '\r'],
+      ["Label of 'approved' that counts as positive", '\r'],
+      ['Column of row weights', '\r'],
+      ['Columns from which', '\r'],
+      ['Largest difference', '\r'],
+    ];
+    const { code, shown } = await talk(cwd, 'loans.csv', questions, { delayMillis: 2200 });
+    expect(code, shown).to.equal(0);
+    expect(shown).to.not.include('Running');
+    expect(shown).to.match(/positive label +yes +of repaid: as in the decisions/);
   });
 
   for (const [name, keys] of [

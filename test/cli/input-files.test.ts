@@ -112,6 +112,23 @@ describe('the rows of several files', () => {
     });
   }
 
+  it('are warned about if --decimal , has no effect, and say which decimal separator a number needs', async () => {
+    const args = ['--y-true', 'truth', '--sensitive', 'sex'];
+    const commas = write('one.csv', text(ROWS));
+    const useless = await runCli(['validate', '--csv', commas, '--y-pred', 'decision', ...args, '--decimal', ','], {
+      env: { EVENHAND_LOG_LEVEL: 'warn' },
+    });
+    expect(useless.code).to.equal(0);
+    expect(useless.stderr.match(/decimal separator ',' has no effect on '[^']*one.csv'/g)).to.have.length(1);
+    const quoted = write('quoted.csv', text(ROWS.map((row) => row.replace(/,0\.(\d+)/, ',"0,$1"'))));
+    const scored = await runCli(['validate', '--csv', quoted, '--score', 'score', ...args, '--decimal', ',']);
+    expect([scored.code, scored.stderr]).to.deep.equal([0, '']);
+    const without = await runCli(['validate', '--csv', quoted, '--score', 'score', ...args]);
+    expect(without.stderr).to.match(/holds '0,\d+'\. If the comma is a decimal comma, set it with --decimal ,\./);
+    const points = await runCli(['validate', '--csv', commas, '--score', 'score', ...args, '--decimal', ',']);
+    expect(points.stderr).to.match(/holds '0\.\d+'\. The decimal separator is a comma: without --decimal , a point/);
+  });
+
   it('are named in the report', async () => {
     const forms = await writeForms();
     const sourceOf = async (paths: readonly string[]): Promise<string | undefined> => {

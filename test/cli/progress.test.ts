@@ -6,7 +6,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 
 import { clearTransientLine, remark, warn } from '../../src/cli/output.ts';
-import { describeInterrupt, progressBar, runningLine } from '../../src/cli/progress-bar.ts';
+import { describeInterrupt, progressBar, runningLine, waitForAnswer } from '../../src/cli/progress-bar.ts';
 import { writeTable } from '../../src/io/index.ts';
 import { Table } from '../../src/table/index.ts';
 import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
@@ -163,6 +163,30 @@ describe('a command without progress', () => {
     other();
     expect(state.text).to.equal('');
     progressBar({ quiet: true }, to)(event(20));
+  });
+});
+
+describe('a command that asks a question', () => {
+  it('says nothing while the question waits, and starts the time again after the answer', async () => {
+    const { state, output: to } = output(true);
+    const tick = runningLine({}, to);
+    let answer: (text: string) => void = () => undefined;
+    const waiting = waitForAnswer(
+      new Promise<string>((resolve) => {
+        answer = resolve;
+      }),
+    );
+    state.millis = 30_000;
+    tick();
+    answer('sex');
+    expect(await waiting).to.equal('sex');
+    state.millis = 39_999;
+    tick();
+    expect(state.text).to.equal('');
+    state.millis = 40_000;
+    tick();
+    expect(state.text).to.equal('\r\x1b[2KRunning · 10 s');
+    clearTransientLine();
   });
 });
 

@@ -41,6 +41,19 @@ describe('evenhand subgroups', () => {
     expect(found.searched).to.equal(14);
   });
 
+  it('shows the rows of a subgroup and the tested rows, of which the rate is a whole number', async () => {
+    const args = ['subgroups', '--csv', writeSites(), ...COLUMNS];
+    const { stdout } = await runCli(args);
+    const [, n = '', tested = '', value = ''] =
+      /^site = <b>s0<\/b> and sex = f +(\d+) +(\d+) +([\d.]+)%/m.exec(stdout) ?? [];
+    expect(stdout).to.match(/^Subgroup +n +Tested +Value/m);
+    expect(Number(tested)).to.be.below(0.6 * Number(n));
+    const positives = (Number(value) / 100) * Number(tested);
+    expect(positives).to.be.closeTo(Math.round(positives), 0.0001 * Number(tested));
+    const all = await runCli([...args, '--method', 'max-t', '--samples', '100']);
+    expect(all.stdout).to.match(/^Subgroup +n +Value/m);
+  });
+
   it('writes a page with a picture, Markdown and JSON, in which labels are text', async () => {
     const file = writeSites();
     const outputs = ['html', 'md', 'json'].map((form) => path.join(folder(), `report.${form}`));

@@ -80,6 +80,77 @@ describe('further options of evenhand validate', () => {
     expect(body.metrics['demographic_parity_difference']?.value).to.be.closeTo(1198 / 2691 - 557 / 1835, 1e-12);
   });
 
+  it('show each difference within a level as if the file had only its rows, and list the undefined levels', async () => {
+    const file = await berkeley();
+    const args = ['--y-pred', 'admitted', '--sensitive', 'gender'];
+    const { stdout } = await runCli(['validate', '--csv', file, ...args, '--control', 'department']);
+    expect(stdout).to.include('Differences in selection rate by gender within each level of the control feature:');
+    const [header = '', ...rows] = readFileSync(file, 'utf8').trim().split('\n');
+    const inA = path.join(folder(), 'a.csv');
+    writeFileSync(inA, [header, ...rows.filter((row) => row.startsWith('A,'))].join('\n'));
+    const alone = await runCli(['validate', '--csv', inA, ...args]);
+    // In department A, 89 of 108 women and 512 of 825 men were admitted.
+    const value = (89 / 108 - 512 / 825).toFixed(4);
+    const [, ci = ''] = new RegExp(`^Demographic parity difference +${value} +(\\S+ to \\S+) `, 'm').exec(alone.stdout) ?? []; // prettier-ignore
+    expect(stdout).to.match(new RegExp(`^A +933 +${value} +${ci} +female and male$`, 'm'));
+    expect(stdout).to.match(/^Level +n +Difference +95% interval +Between \(higher first\)$/m);
+    // Only 25 women applied to department B.
+    expect(stdout).to.match(/Undefined in 1 of 6 levels\n- B: only one group with at least 30 rows/);
+    const plain = await runCli(['validate', '--csv', file, ...args, '--control', 'department', '--no-with-ci']);
+    expect(plain.stdout).to.match(/^Level +n +Difference +Between \(higher first\)$/m);
+  });
+
+  it('say which values excluded rows lack, what they could change, and the p-value, in the terminal and in Markdown', async () => {
+    const file = path.join(folder(), 'missing.csv');
+    const cells = Array.from({ length: 800 }, (_, row) => [
+      row % 40 === 0 ? '' : 'fm'[row % 2],
+      row % 17 === 3 ? '' : (row * 7) % 10 < 4 + (row % 2) ? 1 : 0,
+      row % 23 === 5 ? '' : row % 3 ? 1 : 0,
+    ]);
+    writeFileSync(file, ['sex,hired,repaid', ...cells.map((row) => row.join(','))].join('\n'));
+    const out = path.join(folder(), 'missing.md');
+    const args = ['--csv', file, '--y-pred', 'hired', '--y-true', 'repaid', '--sensitive', 'sex', '--with-p-value'];
+    const { stdout } = await runCli(['validate', ...args, '--out', out]);
+    const lacking = [0, 1, 2].map(
+      (column) => cells.filter((row) => row[column] === '' && row.slice(0, column).every((cell) => cell !== '')).length,
+    );
+    const [group = 0, decision = 0, truth = 0] = lacking;
+    const note = `${String(group + decision + truth)} rows were excluded because of missing values: ${String(group)} without a group ('sex'), ${String(decision)} without a decision ('hired'), ${String(truth)} without a true label ('repaid').`; // prettier-ignore
+    const text = stdout.replaceAll(/\n {2}/g, ' ');
+    expect(text).to.include(note);
+    // All missing decisions of one group could be positive, and all of the other one negative.
+    const rates = (sex: string, missing: number): number => {
+      const known = cells.filter((row) => row[0] === sex).map((row) => (row[1] === '' ? missing : Number(row[1])));
+      return known.reduce((sum, value) => sum + value, 0) / known.length;
+    };
+    const gap = Math.max(Math.abs(rates('m', 1) - rates('f', 0)), Math.abs(rates('f', 1) - rates('m', 0))).toFixed(4);
+    expect(text).to.match(new RegExp(`the value could be: demographic parity difference \\S+ to ${gap};`));
+    expect(readFileSync(out, 'utf8')).to.include(note);
+    expect(stdout).to.match(/^Metric +Value +95% interval +p-value +Between$/m);
+    expect(stdout).to.match(/^Demographic parity difference +\S+ +\S+ to \S+ +(< )?0\.\d+ +m and f$/m);
+  });
+
+  it('say how scores become decisions', async () => {
+    const args = ['validate', '--csv', scores(), '--score', 'score', '--sensitive', 'g'];
+    const { stdout } = await runCli(args);
+    expect(stdout).to.match(/decisions:\s+score\s+at\s+least\s+0\.5\s+\(default;\s+--score-threshold\s+changes\s+it\)/);
+    const given = await runCli([...args, '--score-threshold', '0.25']);
+    expect(given.stdout).to.match(/decisions:\s+score\s+at\s+least\s+0\.25$/m);
+  });
+
+  it('name a few undefined levels, and count the others', async () => {
+    const file = path.join(folder(), 'towns.csv');
+    const rows = Array.from(
+      { length: 400 },
+      (_, row) => `${'ab'[row % 2]},${row % 3 ? 1 : 0},t${Math.floor(row / 20)}`,
+    );
+    writeFileSync(file, ['g,y,town', ...rows].join('\n'));
+    const args = ['--csv', file, '--y-pred', 'y', '--sensitive', 'g', '--control', 'town'];
+    const { stdout } = await runCli(['validate', ...args]);
+    expect(stdout).to.match(/Undefined in 20 of 20 levels\n- t0, t1, t10 and 17 more: no group with at least 30 rows/);
+    expect(stdout).to.match(/^All levels +400 /m);
+  });
+
   it('do not change the metric of the gate if the control feature has missing values', async () => {
     const file = path.join(folder(), 'gaps.csv');
     // Equal over all rows; unequal among the rows that have a level.

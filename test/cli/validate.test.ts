@@ -78,11 +78,17 @@ describe('evenhand validate with clusters', () => {
     expect(plain.stdout).to.contain('--cluster person');
   });
 
-  it('quotes the suggested column for a shell', async () => {
-    const file = people();
-    writeFileSync(file, readFileSync(file, 'utf8').replace('person,', 'person id,'));
-    const { stdout } = await runCli(['validate', '--csv', file, '--y-pred', 'p', '--sensitive', 'sex']);
-    expect(stdout.replaceAll(/\s+/g, ' ')).to.contain("(--cluster 'person id')");
+  it('quotes the column that it suggests for a shell, and suggests no column of measured numbers', async () => {
+    const file = path.join(folder(), 'patients.csv');
+    const rows = Array.from({ length: 600 }, (_, row) =>
+      [row % 60, row % 60, 20 + (row % 50), (row % 40) / 8, 'fm'[row % 2], row % 3 ? 1 : 0].join(','),
+    );
+    writeFileSync(file, ["patient's id,subject,patient age,session time,sex,y", ...rows].join('\n'));
+    const { stdout } = await runCli(['validate', '--csv', file, '--y-pred', 'y', '--sensitive', 'sex']);
+    const text = stdout.replaceAll(/\s+/g, ' ');
+    expect(text).to.include("Column 'patient's id' has about 10.0 rows").and.include("(--cluster 'patient'\\''s id')");
+    expect(text).to.include('(--cluster subject)');
+    expect(text).to.not.include('patient age').and.not.include('session time');
   });
 
   const REFUSALS: readonly (readonly [string, string[], RegExp])[] = [

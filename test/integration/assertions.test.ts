@@ -3,6 +3,7 @@ import { AssertionError } from 'node:assert';
 import { expect } from 'chai';
 
 import { FairnessAssertionError, FairnessToolkitError, ValueError } from '../../src/exceptions/index.ts';
+import { demographicParityDifference, equalOpportunityDifference } from '../../src/metrics/index.ts';
 import { joinVerdicts } from '../../src/integration/assertions.ts';
 import { assertFairness, judge, type JudgedMetric, type Verdict } from '../../src/integration/index.ts';
 
@@ -221,6 +222,25 @@ describe('assertFairness', () => {
     expect(() => {
       assertFairness(undefinedResult, 0.1, { allowUndefined: false });
     }).to.throw(FairnessAssertionError, 'one group');
+  });
+
+  it('says how an undefined metric can get a value', () => {
+    const suggestionOf = (metric: JudgedMetric | number): string | undefined => {
+      try {
+        assertFairness(metric, 0.1);
+      } catch (error) {
+        return (error as FairnessAssertionError).suggestion;
+      }
+      return undefined;
+    };
+    const small = demographicParityDifference([1, 0, 1, 0], ['a', 'a', 'b', 'b']);
+    expect(suggestionOf(small)).to.match(/^Use more rows, or set a smaller minGroupSize\. .*allowUndefined/);
+    const truths = Array.from({ length: 80 }, () => 0);
+    const groups = truths.map((_, row) => 'ab'[row % 2] as string);
+    const noPositives = equalOpportunityDifference(truths, truths, groups);
+    expect(suggestionOf(noPositives)).to.match(/^Use rows in which every group has this rate, or choose a metric/);
+    expect(suggestionOf(NaN)).to.match(/^Check how the number was computed/);
+    expect(suggestionOf(0.3)).to.match(/^Fix the model or the data/);
   });
 
   it('fails with strict missing values if the shares of missing rows differ', () => {

@@ -5,7 +5,8 @@ import { expect } from 'chai';
 
 import { ValueError } from '../../src/exceptions/index.ts';
 import { loadData } from '../../src/io/load-data.ts';
-import { writeTable } from '../../src/io/write-table.ts';
+import { writeParquet } from '../../src/io/write-parquet.ts';
+import { writeCsv, writeTable } from '../../src/io/write-table.ts';
 import { Table } from '../../src/table/index.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 
@@ -30,6 +31,26 @@ describe('writeTable', () => {
       expect((await loadData(file)).toColumns()).to.deep.equal(COLUMNS);
     });
   }
+
+  it('says which argument is wrong and the right order, if they are swapped or one is not a table', async () => {
+    const table = Table.from(COLUMNS);
+    const cases: [args: unknown[], message: RegExp, suggestion: RegExp][] = [
+      [[table, 'rows.csv'], /path parameter of NAME, its first argument, must be a path\. Got a Table/, /^Call NAME\(path, table\)\.$/],
+      [['rows.csv', [{ a: 1 }]], /table parameter of NAME, its second argument, must be a Table\. Got an array/, /NAME\(path, table\)\. Table\.from/],
+      [['rows.csv'], /Got undefined instead/, /NAME\(path, table\)/],
+    ]; // prettier-ignore
+    for (const write of [writeCsv, writeTable, writeParquet]) {
+      for (const [args, message, suggestion] of cases) {
+        const caught = (await (write as (...given: unknown[]) => Promise<void>)(...args).catch(
+          (error: unknown) => error,
+        )) as ValueError;
+        expect(caught).to.be.instanceOf(ValueError);
+        const named = (pattern: RegExp) => new RegExp(pattern.source.replaceAll('NAME', write.name));
+        expect(caught.message).to.match(named(message));
+        expect(caught.suggestion).to.match(named(suggestion));
+      }
+    }
+  });
 
   for (const name of ['rows', 'rows.json', 'rows.tsv.gz', '.csv', 'rows.', 'rows.constructor', '']) {
     it(`rejects the name '${name}' and lists the known extensions`, async () => {

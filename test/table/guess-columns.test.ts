@@ -145,6 +145,16 @@ describe('guessColumns', () => {
     ]);
   });
 
+  it('reports a column of decisions that has more than two values, with what to name', () => {
+    const { decision, passedOver } = guessColumns(
+      Table.from({ x: X, decision: cycle('approve', 'deny', 'refer', 'withdrawn'), y: X }),
+    );
+    expect(decision).to.equal(undefined);
+    expect(passedOver).to.deep.equal([
+      { column: 'decision', reason: 'may hold decisions, but has 4 values; name it with its positive label' },
+    ]);
+  });
+
   it('takes the last column for true labels if no name says more and it has two values', () => {
     expect(rolesIn({ sex: cycle('f', 'm'), x: X, income: cycle('<=50K', '>50K', '<=50K') })).to.deep.equal({
       truth: 'income',
@@ -231,11 +241,30 @@ describe('guessFeatures', () => {
     const reasons = Object.fromEntries(left.map(({ column, reason }) => [column, reason]));
     expect(reasons).to.deep.equal({
       id: 'has the name and the values of an identifier',
-      name: 'has a different text in almost every row',
+      name: 'has a different text in every row',
       country: 'has only one value',
       amount: "separates the values of 'y' completely, so it may be computed from it",
       grade: "separates the values of 'y' completely, so it may be computed from it",
     });
+  });
+
+  it('leave out an identifier whatever its name, if its integers or texts never repeat', () => {
+    const reasons = (name: string, values: (string | number)[], rows = values.length) =>
+      guessFeatures(Table.from({ [name]: values, y: cycle(0, 0, 1, 1).slice(0, rows) }), {
+        target: 'y',
+        positiveLabel: undefined,
+        used: [],
+      }).left.map(({ reason }) => reason);
+    const numbered = Array.from({ length: ROWS }, (_, row) => 1000 + ((row * 7) % ROWS));
+    expect(reasons('applicant', numbered)).to.deep.equal([
+      'has a different integer in every row, as an identifier has',
+    ]);
+    expect(reasons('applicantId', numbered)).to.deep.equal(['has the name and the values of an identifier']);
+    expect(reasons('id', [7, 9, 12, 40])).to.deep.equal(['has the name and the values of an identifier']);
+    expect(reasons('person', ['p1', 'p2', 'p3', 'p4'])).to.deep.equal(['has a different text in every row']);
+    // Amounts from a wide range rarely repeat, and fractions never do.
+    expect(reasons('income', numbered.map((value) => 997 * value))).to.deep.equal([]); // prettier-ignore
+    expect(reasons('ratio', numbered.map((value) => value / 7))).to.deep.equal([]); // prettier-ignore
   });
 
   it('are not checked against a target that has one value', () => {

@@ -56,7 +56,7 @@ describe('tensor backends', () => {
     const { stdout, stderr } = await promisify(execFile)(
       process.execPath,
       ['--import', 'tsx', '--input-type=module', '--eval', program],
-      { env: { ...process.env, EVENHAND_LOG_LEVEL: 'info' }, timeout: 60_000 },
+      { env: { ...process.env, EVENHAND_LOG_LEVEL: 'debug' }, timeout: 60_000 },
     );
     const backends = JSON.parse(stdout) as string[];
     const [chosen = ''] = backends;

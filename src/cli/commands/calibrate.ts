@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import { briefReport, noteBlocks, numberColumn, type ReportDocument } from '../../document/report-document.ts';
-import { capital, formatCount, formatNumber } from '../../internal/format.ts';
+import { capital, counted, formatCount, formatNumber } from '../../internal/format.ts';
 import type { FoundFiles } from '../../schemas/data-source.ts';
 import type { Table } from '../../table/index.ts';
 import type { CalibrateTableOptions } from '../../training/postprocessing/calibrator/calibrate-table.ts';
@@ -187,7 +187,7 @@ function subtitleOf({ columns, positiveLabel, calibrator, ...how }: MeasuredCali
 
 /** Returns a description of the rows on which the calibrated scores were measured. */
 function measuredRows({ folds, trainSize, after }: Pick<MeasuredCalibration, 'folds' | 'trainSize' | 'after'>): string {
-  const rows = `${formatCount(after.overall.n)} rows`;
+  const rows = counted(after.overall.n, 'row');
   if (folds === null) return `${rows} held out, fitted on ${String(trainSize)} of all`;
   return folds === 1 ? `${rows}, the same rows as fitted` : `${rows}, cross-fitted in ${String(folds)} folds`;
 }

@@ -61,13 +61,13 @@ Examples:
 Errors are printed on stdout as file:line:column: message. Exit codes: 0 valid, 2 errors.`,
     async run(options) {
       const { problems, body, summary } = await checkFile(options);
-      const { describeConfigProblem } = await import('../../io/config-text/config-problem.ts');
+      const { problemLines } = await import('../../io/config-text/config-problem.ts');
       const count = problems.length === 1 ? '1 error.' : `${String(problems.length)} errors.`;
       await printResult(options, {
         json: () => body,
         // Editors read the position at the start of a line, so errors are not wrapped.
         text: () =>
-          problems.length === 0 ? describe(summary) : [...problems.map(describeConfigProblem), count].join('\n'),
+          problems.length === 0 ? describe(summary) : [...problemLines(problems, Infinity), count].join('\n'),
       });
       if (problems.length > 0) process.exitCode = INVALID;
     },

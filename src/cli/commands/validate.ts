@@ -186,13 +186,22 @@ async function run(
   const isDrawn = await drawPlot?.(validation);
   await printResult(options, {
     json: () => body,
-    text: () => summaryOf(validation, title, changes),
+    text: async () => summaryOf(validation, `${title}${await decisionsOf(own)}`, changes),
   });
   await writeGateReports(gateReportOf(validation, settingsOf(options)), junit, async () =>
     (await import('../../integration/html/metric-charts.ts')).validationMeasures(validation),
   );
   remarkWritten([...(out ?? []), ...signatures, isDrawn === true ? outPlot : undefined, junit], options);
   if (validation.passed === false) process.exitCode = CHECK_FAILED;
+}
+
+/** Says how scores become decisions; an empty text if the decisions are given. */
+async function decisionsOf({ score, scoreThreshold }: ValidateRequest): Promise<string> {
+  if (score === undefined) return '';
+  const { SCORE_THRESHOLD } = await import('../../schemas/validate-values.ts');
+  return scoreThreshold === undefined
+    ? `; decisions: score at least ${String(SCORE_THRESHOLD)} (default; --score-threshold changes it)`
+    : `; decisions: score at least ${String(scoreThreshold)}`;
 }
 
 /** Returns the short report for a terminal. */

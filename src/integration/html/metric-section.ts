@@ -6,7 +6,7 @@ import type { MetricFrame } from '../../metrics/frame/index.ts';
 import { inWords, unitOf } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import { own } from '../../internal/values.ts';
-import { boundsOfGroup, factsOf, intervalName, measuresOf } from '../metric-facts.ts';
+import { boundsOfGroup, intervalName, knownFacts, measuresOf } from '../metric-facts.ts';
 import { measureTable } from '../validation-document.ts';
 
 /**
@@ -31,7 +31,7 @@ ${notes(result)}
 
 function facts(result: MetricResult): Html {
   return markup`<dl class="facts">
-${factsOf(result).map(
+${knownFacts(result).map(
   ({ name, value, remark }) =>
     markup`<div><dt>${name}</dt><dd>${value}${remark !== undefined && markup` <small>${remark}</small>`}</dd></div>\n`,
 )}</dl>`;

@@ -4,7 +4,7 @@ import type { CalibrationQuality } from '../../training/postprocessing/calibrato
 import type { MeasuredRows, MeasuredCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
 import { noteBlocks, numberColumn, type ReportBlock, type ReportDocument } from '../../document/report-document.ts';
 import { own } from '../../internal/values.ts';
-import { capital, tableCount, tableNumber, tableValue } from '../../internal/format.ts';
+import { capital, counted, tableCount, tableNumber, tableValue } from '../../internal/format.ts';
 import { labelText, listed } from '../../document/report-text.ts';
 import { reliabilityPanels } from '../workflow-report/calibration-section.ts';
 
@@ -28,7 +28,7 @@ export function calibrationDocument(calibration: MeasuredCalibration): ReportDoc
   const { columns, n } = calibration;
   return {
     title: 'Calibration by group',
-    subject: `${labelText(columns.score)} for ${labelText(columns.target)} by ${listed(columns.group)}; ${tableCount(n)} rows`,
+    subject: `${labelText(columns.score)} for ${labelText(columns.target)} by ${listed(columns.group)}; ${counted(n, 'row')}`,
     sections: [
       {
         title: 'What changed',

@@ -19,7 +19,7 @@ import type { LagrangianEpoch } from '../../training/networks/lagrangian-objecti
 import { comparisonBlocks } from '../workflow-report/group-table.ts';
 import { constraintTerms, METHOD_WORDS } from '../workflow-report/method-words.ts';
 import { metricChange, signedValue } from '../workflow-report/workflow-changes.ts';
-import { capital, tableCount, rangeText, tableNumber, tableValue } from '../../internal/format.ts';
+import { capital, counted, tableCount, rangeText, tableNumber, tableValue } from '../../internal/format.ts';
 
 /** The confidence level of the intervals for rates. The intervals for gaps have the same level. */
 const LEVEL = 0.95;
@@ -144,8 +144,8 @@ function subjectOf({ target, positiveLabel, sensitive, folds, nTrain, nTest }: T
   const outcome = positiveLabel === null ? labelText(target) : `${labelText(target)} = ${labelText(positiveLabel)}`;
   const how =
     folds === null
-      ? `${tableCount(nTrain)} training rows, ${tableCount(nTest)} held-out rows`
-      : `${tableCount(nTest)} rows cross-fitted in ${String(folds)} folds`;
+      ? `${counted(nTrain, 'training row')}, ${counted(nTest, 'held-out row')}`
+      : `${counted(nTest, 'row')} cross-fitted in ${String(folds)} folds`;
   return `${outcome} by ${listed(sensitive)}; ${how}`;
 }
 

@@ -1,4 +1,12 @@
-import { capital, tableCount, formatLevel, rangeText, tableNumber, tableValue } from '../../internal/format.ts';
+import {
+  capital,
+  counted,
+  tableCount,
+  formatLevel,
+  rangeText,
+  tableNumber,
+  tableValue,
+} from '../../internal/format.ts';
 import { tradeOffChart } from '../../charts/trade-off-chart.ts';
 import {
   noteBlocks,
@@ -195,7 +203,7 @@ export function workflowDocument(findings: WorkflowFindings): ReportDocument {
 
 function subjectOf({ config, split, finalMetrics }: WorkflowFindings): string {
   const target = config.training === undefined ? '' : `${labelText(config.training.targetColumn)} `;
-  const sizes = `${tableCount(split.train.length)} training rows, ${tableCount(split.test.length)} held-out rows`;
+  const sizes = `${counted(split.train.length, 'training row')}, ${counted(split.test.length, 'held-out row')}`;
   return `${target}by ${listed(Object.keys(finalMetrics.attributes))}; ${sizes}`;
 }
 
@@ -302,7 +310,7 @@ function termsOf(findings: WorkflowFindings): string[][] {
     ['Held-out rows', tableCount(split.test.length)],
     ['Excluded rows', `${tableCount(split.nDropped)} (target or sensitive attribute missing)`],
     ...(hasClusters(config) ? [['Clusters', clusterWords(config)]] : []),
-    ['Minimum group size', `${tableCount(findings.minGroupSize)} rows`],
+    ['Minimum group size', counted(findings.minGroupSize, 'row')],
     ['Seed', String(findings.seed)],
   ];
 }

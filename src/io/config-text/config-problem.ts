@@ -39,6 +39,12 @@ export function describeConfigProblem({ file, line, column, message, suggestion 
 /** The maximum number of errors shown. */
 const MAX_SHOWN = 50;
 
+/** Returns a line for each error, up to a maximum, and a line with the number of the others. */
+export function problemLines(problems: readonly ConfigProblem[], most = MAX_SHOWN): string[] {
+  const more = problems.length > most ? [`and ${String(problems.length - most)} more errors.`] : [];
+  return [...problems.slice(0, most).map(describeConfigProblem), ...more];
+}
+
 /** Sorts errors in the order of the text. */
 export function inTextOrder(problems: readonly ConfigProblem[]): ConfigProblem[] {
   return [...problems].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
@@ -54,9 +60,7 @@ export function problemsError(
   cause?: unknown,
 ): ConfigValidationError {
   const sorted = inTextOrder(problems);
-  const lines = sorted.slice(0, MAX_SHOWN).map(describeConfigProblem);
-  const more = sorted.length > MAX_SHOWN ? [`and ${String(sorted.length - MAX_SHOWN)} more errors.`] : [];
-  return new ConfigValidationError([...lines, ...more].join('\n'), {
+  return new ConfigValidationError(problemLines(sorted).join('\n'), {
     context: { file: sorted[0]?.file ?? null, faults: Object.freeze(sorted.map((problem) => Object.freeze(problem))) },
     // Each line has its own suggestion. This suggestion applies to all lines.
     ...(sorted.some(({ key }) => key !== '') ? { suggestion: listing } : {}),

@@ -159,7 +159,12 @@ export class MetricFrame {
   }
 
   #compare(comparison: 'difference' | 'ratio', method: GapMethod | undefined): MeasureValues {
-    const options = { withCi: false, withEffectSize: false, ...(method === undefined ? {} : { method }) };
+    const options = {
+      withCi: false,
+      withEffectSize: false,
+      withPValue: false,
+      ...(method === undefined ? {} : { method }),
+    };
     return Object.fromEntries(this.measures.map((name) => [name, this.metric(name, comparison, options).value]));
   }
 
@@ -231,7 +236,7 @@ function levelSection(frame: MetricFrame, measure: MeasureName): string[] {
   const levels = Object.entries(frame.byLevel);
   const gaps = levels.map(([level, own]) => ({
     level,
-    gap: own.metric(measure, 'difference', { withCi: false, withEffectSize: false }),
+    gap: own.metric(measure, 'difference', { withCi: false, withEffectSize: false, withPValue: false }),
   }));
   const rows = levels.map(([level, own], index) => [
     escapeMarkdown(level),

@@ -4,6 +4,7 @@ import { paretoChart } from '../../charts/pareto-chart.ts';
 import { chartFormat, renderChart } from '../../charts/render-chart.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
+import { counted } from '../../internal/format.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import type { ParetoPoint } from './pareto-points.ts';
 import { type ParetoSweep, paretoToJson } from './pareto-sweep.ts';
@@ -67,7 +68,7 @@ function subtitleOf(points: readonly ParetoPoint[] | ParetoSweep): string {
   if (!('nTest' in points)) return '';
   const { target, sensitive, nTest, folds, penalty, positiveLabel } = points;
   const outcome = positiveLabel === null ? target : `${target} = ${positiveLabel}`;
-  const rows = `${nTest.toLocaleString('en-US')} rows`;
+  const rows = counted(nTest, 'row');
   const how = folds === null ? `${rows} held out` : `${rows}, cross-fitted in ${String(folds)} folds`;
   return `${outcome} by ${sensitive.join(' x ')}; ${how}; penalty ${penalty}; 95% intervals`;
 }

@@ -1,7 +1,7 @@
 import { labelText } from '../../../src/document/report-text.ts';
 import type { FileValidation } from '../../../src/integration/measure-attributes.ts';
 import { validationCharts } from '../../../src/integration/html/metric-charts.ts';
-import { factsOf, measuresOf, valueText } from '../../../src/integration/metric-facts.ts';
+import { knownFacts, measuresOf, valueText } from '../../../src/integration/metric-facts.ts';
 import { validationDocument, validationVerdict } from '../../../src/integration/validation-document.ts';
 import type { ValidationChanges } from '../../../src/integration/validation-changes.ts';
 import { capital, rangeText } from '../../../src/internal/format.ts';
@@ -20,7 +20,7 @@ export function metricView(result: MetricResult): MetricView {
     valueText: valueText(result),
     ci: ci === null ? null : [ci[0], finiteOrNull(ci[1])],
     ciText: ci === null ? null : rangeText(ci),
-    facts: factsOf(result).filter((fact) => fact.value !== 'none'),
+    facts: knownFacts(result),
     first: result.first,
     second: result.second,
     minimumDetectable: result.minimumDetectableGap,
