@@ -1,4 +1,3 @@
-import { quoteArgument } from '../document/provenance.ts';
 import { assertKnownOptions } from '../internal/arguments.ts';
 import type { CountedRows, CountsSource } from '../io/counted-rows.ts';
 import { findFiles } from '../io/find-files.ts';
