@@ -41,7 +41,7 @@ export default {
   incrementalFile: path.join(reports, 'incremental.json'),
   // The sandbox holds only what the tests of the library read. node_modules is a link. Tests that run the command line
   // run the last build, which has no mutants.
-  ignorePatterns: ['/*', ...['src', 'test', 'dist', 'config', 'models', 'package.json', 'tsconfig.json'].map(include)],
+  ignorePatterns: ['/*', ...['src', 'test', 'scripts', 'dist', 'config', 'models', 'package.json', 'tsconfig.json'].map(include)],
   tempDirName: 'out/mutation/sandbox',
   reporters: ['progress-append-only', 'clear-text', 'json', 'html'],
   clearTextReporter: { logTests: false, reportTests: false, allowColor: false },

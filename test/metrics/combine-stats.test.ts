@@ -13,6 +13,7 @@ import {
   statsFromJson,
   statsToJson,
 } from '../../src/metrics/index.ts';
+import { withoutSmallCells } from '../../src/metrics/statistics/small-cells.ts';
 
 const first = {
   yTrue: [1, 0, 1, 0, 1, null],
@@ -153,4 +154,176 @@ describe('combined statistics', () => {
       expect(() => statsFromJson(json)).to.throw(DataValidationError, field);
     });
   }
+});
+
+type Json = Record<string, unknown>;
+
+describe('statistics as JSON', () => {
+  const clusters = { cluster: Array.from('ppqqrrst'), strata: Array.from('xxxxyyyy') };
+  const rows = {
+    yTrue: [1, 0, 1, 0, 1, 0, 1, 0],
+    yPred: [1, 0, 0, 1, 1, 1, 0, 0],
+    yScore: [0.9, 0.2, 0.4, 0.6, 0.8, 0.5, 0.7, 0.1],
+    sensitive: Array.from('aabbaabb'),
+  };
+  const distinct = 70_000;
+  const many = Array.from({ length: distinct }, (_, row) => (row + 1) / (distinct + 1));
+  const EVERY: readonly [string, () => GroupStats][] = [
+    ['decisions', () => reduceClassification(rows)],
+    ['decisions without true labels', () => reduceClassification({ ...rows, yTrue: undefined })],
+    [
+      'decisions with a missing weight',
+      () => reduceClassification({ ...rows, sampleWeight: [2, 1, 1, 1, null, 1, 1, 1] }),
+    ],
+    ['large cells', () => withoutSmallCells(reduceClassification(rows), 2)],
+    ['decisions in clusters', () => reduceClassification({ ...rows, ...clusters })],
+    ['numbers', () => reduceRegression(rows)],
+    [
+      'numbers without true values, and with a missing prediction',
+      () => reduceRegression({ yPred: [1, null, 2], sensitive: ['a', 'a', 'b'] }),
+    ],
+    ['numbers in clusters', () => reduceRegression({ ...rows, ...clusters })],
+    ['scores', () => reduceScores(rows)],
+    ['scores in clusters', () => reduceScores({ ...rows, cluster: clusters.cluster })],
+    ['scores in clusters and strata', () => reduceScores({ ...rows, ...clusters })],
+    [
+      'rounded scores',
+      () =>
+        reduceScores({
+          yTrue: many.map((_, row) => row % 2),
+          yScore: many,
+          sensitive: many.map((_, row) => 'ab'[row % 3 === 0 ? 0 : 1] as string),
+        }),
+    ],
+  ];
+
+  const written = (stats: GroupStats): Json => JSON.parse(JSON.stringify(statsToJson(stats))) as Json;
+
+  /** Leaves out fields that are undefined, at any depth. */
+  const defined = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(defined);
+    if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
+    const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+    return Object.fromEntries(fields.map(([name, field]) => [name, defined(field)]));
+  };
+
+  for (const [what, make] of EVERY) {
+    it(`are read as they were: ${what}`, () => {
+      const stats = make();
+      expect(defined(statsFromJson(written(stats)))).to.deep.equal(defined(stats));
+    });
+  }
+
+  it('have the names and numbers of the format, by hand', () => {
+    // Each cell is 2 x truth + decision; weights 2 and 3 have the squares 4 and 9.
+    const stats = reduceClassification({ yTrue: [1, 0], yPred: [1, 1], sensitive: ['a', 'a'], sampleWeight: [2, 3] });
+    const none = (size: number): Json => {
+      const zeros = Array<number>(size).fill(0);
+      return { counts: zeros, weights: zeros, squared_weights: zeros };
+    };
+    expect(written(stats)).to.deep.equal({
+      ...{ form: 1, kind: 'classification', labels: ['a'] },
+      ...{ counts: [0, 1, 0, 1, 0, 0], weights: [0, 3, 0, 2, 0, 0], squared_weights: [0, 9, 0, 4, 0, 0] },
+      ...{ ungrouped: none(6), undecided: none(3), lacks_weights: false, has_truth: true, n_dropped: 0 },
+    });
+  });
+
+  /** Fields that may be absent, in the JSON of earlier versions or of statistics without them. */
+  const OPTIONAL = ['min_cell', 'undecided', 'dropped', 'log_losses', 'clusters', 'shifts', 'strata', 'entries'];
+  /** Fields that are true or false, where every other value counts as false. */
+  const FLAGS = ['has_truth', 'lacks_weights'];
+
+  /** Lists whose length does not follow from another field. */
+  const UNSIZED = ['labels', 'shared', 'blocks', 'scores', 'weights'];
+
+  /**
+   * Lists the objects inside a JSON value.
+   * @yields each object, with a function that puts another object in its place
+   */
+  function* objectsOf(json: Json, replace = (own: Json): Json => own): Generator<[Json, (own: Json) => Json]> {
+    yield [json, replace];
+    for (const [name, value] of Object.entries(json)) {
+      if (Array.isArray(value)) {
+        const [first, ...others] = value as unknown[];
+        if (typeof first !== 'object') continue;
+        yield* objectsOf(first as Json, (own) => replace({ ...json, [name]: [own, ...others] }));
+      } else if (typeof value === 'object' && value !== null) {
+        yield* objectsOf(value as Json, (own) => replace({ ...json, [name]: own }));
+      }
+    }
+  }
+
+  for (const [what, make] of EVERY.filter(([name]) => name !== 'rounded scores')) {
+    it(`with a wrong field are one error that names it: ${what}`, () => {
+      for (const [object, replace] of objectsOf(written(make()))) {
+        for (const [name, value] of Object.entries(object)) {
+          if (FLAGS.includes(name)) continue;
+          // A text is no list, no number and no object, and a list with a text is no list of numbers or objects.
+          const wrong: unknown[] = [7n, null];
+          if (!OPTIONAL.includes(name) || (name === 'strata' && 'shared' in object)) wrong.push(undefined);
+          const items = Array.isArray(value) ? (value as unknown[]) : undefined;
+          if (items !== undefined) wrong.push([...items.slice(1), name === 'labels' ? 0 : 'x']);
+          if (items !== undefined && !UNSIZED.includes(name)) wrong.push([...items, 0]);
+          if (typeof value === 'number') wrong.push(NaN, Infinity, String(value));
+          for (const one of wrong) {
+            const where = `${name}: ${String(one)}`;
+            expect(() => statsFromJson(replace({ ...object, [name]: one })), where)
+              .to.throw(DataValidationError, name)
+              .with.deep.property('context')
+              .that.deep.equals({ field: name });
+          }
+        }
+      }
+    });
+  }
+
+  it('of earlier versions have no rows without a decision, and no dropped rows', () => {
+    const { undecided: _, ...decisions } = written(reduceClassification(rows));
+    expect(statsFromJson(decisions)).to.deep.equal(reduceClassification(rows));
+    const { dropped: __, ...numbers } = written(reduceRegression(rows));
+    expect(statsFromJson(numbers)).to.deep.equal(reduceRegression(rows));
+  });
+
+  const scores = written(reduceScores(rows));
+  const shared = { first: 0, second: 1, clusters: 1 };
+  const inClusters = written(reduceClassification({ ...rows, cluster: Array.from('pqpqrsrs') }));
+  const withShared = (one: Json): Json => ({ ...inClusters, clusters: { ...(inClusters['clusters'] as Json), shared: [one] } }); // prettier-ignore
+  for (const [what, json, field] of [
+    ['no index of a group', { ...scores, groups: [0, 0, 0, 0, 1, 1, 1, 2] }, 'groups'],
+    ['a group below 0', { ...scores, groups: [-1, 0, 0, 0, 1, 1, 1, 1] }, 'groups'],
+    ['a score twice', { ...scores, scores: [0.2, 0.2, 0.8, 0.9, 0.1, 0.4, 0.6, 0.7] }, 'scores'],
+    ['a step below 0', { ...scores, step: -1 }, 'step'],
+    ['another kind', { ...scores, kind: 'ranks' }, 'kind'],
+    ['weights below 0', { ...scores, weights: (scores['weights'] as number[]).map((one) => -one) }, 'weights'],
+    ['another version', { ...scores, form: 2 }, 'form'],
+    ['a shared group that is no integer', withShared({ ...shared, second: 0.5 }), 'second'],
+    ['a shared group below 0', withShared({ ...shared, first: -1 }), 'first'],
+    ['a shared group without a label', withShared({ ...shared, second: 2 }), 'second'],
+  ] as const) {
+    it(`with an impossible value are one error that names the field: ${what}`, () => {
+      expect(() => statsFromJson(json))
+        .to.throw(DataValidationError)
+        .with.deep.property('context', { field });
+    });
+  }
+
+  it('with log losses that are not as many as the groups, or below 0, are one error', () => {
+    const json = { ...scores, step: 0.5, log_losses: [1, 2], squared_log_losses: [1, 2] };
+    expect(statsFromJson(json)).to.have.deep.property('losses', { sums: Float64Array.of(1, 2), squares: Float64Array.of(1, 2) }); // prettier-ignore
+    for (const wrong of [
+      { log_losses: [1] },
+      { squared_log_losses: [1] },
+      { log_losses: [1, -2] },
+      { squared_log_losses: [-1, 0] },
+    ]) {
+      expect(() => statsFromJson({ ...json, ...wrong })).to.throw(DataValidationError, 'log_losses');
+    }
+    // Without a step, scores are exact, and no sums of losses are read.
+    expect(statsFromJson({ ...json, step: 0 })).to.have.property('losses', null);
+  });
+
+  it('with losses of 0 are valid', () => {
+    const json = { ...scores, step: 0.5, log_losses: [0, 0], squared_log_losses: [0, 0] };
+    expect(statsFromJson(json)).to.have.nested.property('losses.sums').that.deep.equals(new Float64Array(2));
+  });
 });
