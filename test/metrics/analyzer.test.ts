@@ -243,4 +243,113 @@ describe('the methods of an analyzer', () => {
     const scores = { truth: [0, 1, 0, 1], score: [0.5, 0.5, 0.25, 0.75], n: [1, 1, 2, 2] };
     expect(await ofCounts(scores, 'roc_auc_difference')).to.equal(1 / 2);
   });
+
+  it('name themselves in the error for an unknown option', async () => {
+    const analyzer = new FairnessAnalyzer();
+    const columns = { yPredCol: 'decision', sensitiveCol: 'sex' };
+    const bound = FairnessAnalyzer.fromDataFrame(ROWS, columns);
+    const rows = { yPred: ROWS.decision, sensitive: ROWS.sex };
+    const unknown = { minGroupSze: 1 } as object;
+    const engine = openDuckDb();
+    const calls: readonly (readonly [owner: string, call: () => unknown])[] = [
+      ['FairnessAnalyzer', () => new FairnessAnalyzer(unknown)],
+      ['FairnessAnalyzer.metric', () => analyzer.metric('count_difference', rows, unknown)],
+      ['FairnessAnalyzer.metric', () => analyzer.metric('count_difference', { ...rows, ...unknown })],
+      ['FairnessAnalyzer.metricFrame', () => analyzer.metricFrame({ ...rows, metrics: ['count'] }, unknown)],
+      ['FairnessAnalyzer.metricFrame', () => analyzer.metricFrame({ ...rows, metrics: ['count'], ...unknown })],
+      ['FairnessAnalyzer.fromDataFrame', () => FairnessAnalyzer.fromDataFrame(ROWS, { ...columns, ...unknown })],
+      ['FairnessAnalyzer.fromFile', () => FairnessAnalyzer.fromFile('rows.csv', { ...columns, ...unknown })],
+      ['FairnessAnalyzer.fromSql', () => FairnessAnalyzer.fromSql(engine, 'SELECT 1', { ...columns, ...unknown })],
+      [
+        'FairnessAnalyzer.fromCounts',
+        () => FairnessAnalyzer.fromCounts({ n: [1] }, { sensitiveCol: 'sex', ...unknown }),
+      ],
+      ['BoundAnalyzer.metric', () => bound.metric('count_difference', unknown)],
+      ['BoundAnalyzer.metricFrame', () => bound.metricFrame({ metrics: ['count'], ...unknown })],
+    ];
+    for (const [owner, call] of calls) {
+      const error = await new Promise((resolve) => {
+        resolve(call());
+      }).then(
+        () => expect.fail(`${owner} accepted it`),
+        (reason: unknown) => reason as FairnessToolkitError,
+      );
+      expect(error.code).to.equal('unknown-option');
+      expect(error.context).to.deep.include({ owner, parameter: 'minGroupSze' });
+    }
+    expect(() => FairnessAnalyzer.fromFile('rows.csv', { ...columns, decimal: ',' })).to.not.throw();
+    await engine.close();
+  });
+
+  it('average over the classes of every source, by hand', async () => {
+    // Selection rates of x: 1/2 and 2/3; of y: 1/2 and 0; of z: 0 and 1/3. A question mark is a missing value.
+    const table = {
+      sex: Array.from('aaabbb'),
+      decision: ['x', 'y', '?', 'x', 'x', 'z'],
+      truth: ['x', 'y', 'w', 'x', 'x', 'z'],
+    };
+    const file = path.join(folder(), 'classes.csv');
+    const rows = table.sex.map((sex, row) => [sex, table.decision[row], table.truth[row]].join());
+    writeFileSync(file, ['sex,decision,truth', ...rows, ''].join('\n'));
+    const columns = { yPredCol: 'decision', yTrueCol: 'truth', sensitiveCol: 'sex', minGroupSize: 1, naValues: ['?'] };
+    const sources = {
+      table: (more: object) => FairnessAnalyzer.fromDataFrame(table, { ...columns, ...more }),
+      danfo: (more: object) => FairnessAnalyzer.fromDataFrame(table, { ...columns, backend: 'danfo', ...more }),
+      file: (more: object) => FairnessAnalyzer.fromFile(file, { ...columns, ...more }),
+    };
+    const macro = { average: 'macro', withCi: false } as const;
+    const messageOf = (work: Promise<unknown>): Promise<string> =>
+      work.then(
+        () => 'no error',
+        (error: unknown) => (error as Error).message,
+      );
+    for (const [source, create] of Object.entries(sources)) {
+      const selected = await create({}).metric('selection_rate_difference', macro);
+      expect(selected.value, source).to.be.closeTo((1 / 6 + 1 / 2 + 1 / 3) / 3, 1e-12);
+      const classes = (result: MetricResult): string[] => Object.keys(result.perGroup['a'] ?? {});
+      const rates = ['x', 'y', 'z'].map((label) => `selection_rate of '${label}'`);
+      expect(classes(selected), source).to.deep.equal(rates);
+      // The class w is only a true label.
+      const accuracy = await create({}).metric('accuracy_difference', macro);
+      expect(classes(accuracy), source).to.deep.equal(['w', 'x', 'y', 'z'].map((label) => `accuracy of '${label}'`));
+      for (const label of [{ positiveLabel: 'x' }, { yTruePositiveLabel: 'x' }])
+        expect(await messageOf(create(label).metric('accuracy_difference', macro)), source).to.match(/positiveLabel/);
+      expect(await messageOf(create({}).metric('mean_prediction_difference', macro))).to.match(/metric of numbers/);
+      const micro = { average: 'micro' } as never;
+      expect(await messageOf(create({}).metric('accuracy_difference', micro)), source).to.match(
+        /average.*macro.*micro/,
+      );
+      const one = create({ yPredCol: 'sex', naValues: ['b'] }).metric('selection_rate_difference', macro);
+      expect(await messageOf(one), source).to.match(/at least two classes, but the outcome has 1/);
+    }
+  });
+
+  it('name what counts do not contain, and read sums of numbers, by hand', async () => {
+    const sex = ['a', 'b'];
+    const create = (counts: Record<string, (string | number)[]>): Promise<BoundAnalyzer> =>
+      FairnessAnalyzer.fromCounts({ sex, ...counts }, { sensitiveCol: 'sex', minGroupSize: 1 });
+    const messageOf = async (counts: Record<string, (string | number)[]>, metric: string): Promise<string> =>
+      (await create(counts)).metric(metric).then(
+        () => 'no error',
+        (error: unknown) => (error as Error).message,
+      );
+    const decisions = { decision: [1, 1], n: [1, 1] };
+    expect(await messageOf(decisions, 'accuracy_difference')).to.match(/accuracy_difference needs true labels/);
+    expect(await messageOf(decisions, 'roc_auc_difference')).to.match(/roc_auc_difference needs (scores|true labels)/);
+    // Predictions 1, 3 in group a and 2, 4 in group b; the true values are 1, 1 and 4, 4.
+    const predictions = {
+      ...{ n: [2, 2], pivot: [0, 0], invalid: [0, 0] },
+      ...{ prediction_sum: [4, 6], prediction_squared: [10, 20], prediction_cubed: [28, 72] },
+    };
+    expect((await (await create(predictions)).metric('mean_prediction_difference', bare)).value).to.equal(1);
+    const errors = {
+      ...{ truth_sum: [2, 8], truth_squared: [2, 32], truth_cubed: [2, 128], error_sum: [2, -2], error_cubed: [8, -8] },
+      ...{ absolute_error: [2, 2], absolute_error_cubed: [8, 8], squared_error: [4, 4] },
+      ...{ error_fourth: [16, 16], error_sixth: [64, 64] },
+    };
+    // Errors 0, 2 and -2, 0.
+    const bound = await create({ ...predictions, ...errors });
+    expect((await bound.metric('mean_error_difference', bare)).value).to.equal(2);
+    expect((await bound.metric('mae_parity_difference', bare)).value).to.equal(0);
+  });
 });
