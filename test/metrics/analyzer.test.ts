@@ -1,11 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
+import * as tf from '@tensorflow/tfjs';
 import { expect } from 'chai';
 
 import { FairnessToolkitError } from '../../src/exceptions/index.ts';
 import { openDuckDb, type SqlEngine } from '../../src/io/index.ts';
 import { type BoundAnalyzer, FairnessAnalyzer, type MetricFrame, type MetricResult } from '../../src/metrics/index.ts';
+import { loadTensorflow } from '../../src/tensor/index.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 
 /**
@@ -351,5 +353,43 @@ describe('the methods of an analyzer', () => {
     const bound = await create({ ...predictions, ...errors });
     expect((await bound.metric('mean_error_difference', bare)).value).to.equal(2);
     expect((await bound.metric('mae_parity_difference', bare)).value).to.equal(0);
+  });
+
+  it('count clusters and strata with every backend', async () => {
+    const rows = { yPred: ROWS.decision, sensitive: ROWS.sex };
+    const columns = { yPredCol: 'decision', sensitiveCol: 'sex', minGroupSize: 1 };
+    for (const backend of ['native', 'danfo']) {
+      const analyzer = new FairnessAnalyzer({ backend, minGroupSize: 1 });
+      const metric = 'selection_rate_difference';
+      const clusters = async (more: object): Promise<unknown> =>
+        (await analyzer.metric(metric, { ...rows, ...more })).nClusters;
+      expect(await clusters({}), backend).to.equal(undefined);
+      expect(await clusters({ cluster: ROWS.person }), backend).to.deep.equal({ a: 2, b: 2 });
+      // Without clusters, each row of a stratum is one.
+      expect(await clusters({ strata: ROWS.site }), backend).to.deep.equal({ a: 4, b: 4 });
+      const bound = FairnessAnalyzer.fromDataFrame(ROWS, { ...columns, backend, clusterCol: 'person' });
+      expect((await bound.metric(metric)).nClusters, backend).to.deep.equal({ a: 2, b: 2 });
+      const strata = FairnessAnalyzer.fromDataFrame(ROWS, { ...columns, backend, strataCol: 'site' });
+      expect((await strata.metric(metric)).nClusters, backend).to.deep.equal({ a: 4, b: 4 });
+    }
+  });
+
+  it('read the classes of tensors', async () => {
+    await loadTensorflow({ backend: 'cpu' });
+    const analyzer = new FairnessAnalyzer({ minGroupSize: 1 });
+    const options = { average: 'macro', withCi: false } as const;
+    const rows = { yTrue: [2, 1, 0, 2], yPred: [2, 1, 1, 1], sensitive: Array.from('aabb') };
+    const device = { yTrue: tf.tensor1d(rows.yTrue), yPred: tf.tensor1d(rows.yPred) };
+    const results = await Promise.all(
+      [rows, { ...rows, ...device }, { ...rows, yPred: device.yPred }, { ...rows, yTrue: device.yTrue }].map((given) =>
+        analyzer.metric('accuracy_difference', given, options),
+      ),
+    );
+    // Class 0: accuracies 1 and 1/2; class 1: 1 and 0; class 2: 1 and 1/2.
+    for (const { value, perGroup } of results) {
+      expect(value).to.be.closeTo(2 / 3, 1e-12);
+      expect(Object.keys(perGroup['a'] ?? {})).to.have.length(3);
+    }
+    tf.dispose(device);
   });
 });
