@@ -145,16 +145,17 @@ describe('combined statistics', () => {
     expect([none.counts[0], none.weights[0], none.squaredWeights[0]]).to.deep.equal([0, 0, 0]);
   });
 
+  const RESIDUES: readonly (readonly [sign: string, added: readonly number[], removed: readonly number[]])[] = [
+    // In float64, 0.1 + 0.2 + 0.4 - 0.2 - 0.4 - 0.1 is -2.8e-17, and 0.1 + 0.2 + 0.3 - 0.1 - 0.2 - 0.3 is 1.1e-16.
+    ['negative', [0.1, 0.2, 0.4], [0.2, 0.4, 0.1]],
+    ['positive', [0.1, 0.2, 0.3], [0.1, 0.2, 0.3]],
+  ];
   for (const [kind, reduce] of KINDS) {
     /** One row of one cell with a weight. */
     const row = (weight: number): GroupStats =>
       reduce({ yTrue: [1], yPred: [1], yScore: [0.5], sensitive: ['a'], sampleWeight: [weight] });
 
-    for (const [sign, added, removed] of [
-      // In float64, 0.1 + 0.2 + 0.4 - 0.2 - 0.4 - 0.1 is -2.8e-17, and 0.1 + 0.2 + 0.3 - 0.1 - 0.2 - 0.3 is 1.1e-16.
-      ['negative', [0.1, 0.2, 0.4], [0.2, 0.4, 0.1]],
-      ['positive', [0.1, 0.2, 0.3], [0.1, 0.2, 0.3]],
-    ] as const) {
+    for (const [sign, added, removed] of RESIDUES) {
       it(`${kind}: a ${sign} rounding residue of weights is removed`, () => {
         const residue = removed.reduce(
           (sum, weight) => sum - weight,
@@ -256,7 +257,7 @@ describe('combined statistics', () => {
     expect(reading?.positive).to.deep.equal({ yes: 3 });
     expect(reading?.negative).to.deep.equal({ no: 3, maybe: 1 });
     expect(more).to.deep.equal([]);
-    const { readings: _, ...without } = one;
+    const without: GroupStats = { ...one, readings: undefined };
     expect(mergeStats(without, one).readings).to.deep.equal(one.readings);
     expect(mergeStats(one, without).readings).to.deep.equal(one.readings);
     expect(mergeStats(without, without).readings).to.equal(undefined);
