@@ -74,5 +74,15 @@ export const AREAS = {
     'test/metrics/missing-rows.test.ts',
   ],
   'metrics/subgroups': ['test/metrics/subgroups'],
+  'training/postprocessing/threshold-optimizer': [
+    'fairlearn-vectors',
+    'predictions',
+    'rules-text',
+    'draw-uniforms',
+    'threshold-optimizer',
+    'laws',
+    'best-value',
+    'threshold-tensors',
+  ].map((name) => `test/training/postprocessing/threshold-optimizer/${name}.test.ts`),
   'schemas/gates.ts': ['test/integration/read-gates.test.ts', 'test/integration/gates.test.ts'],
 };
