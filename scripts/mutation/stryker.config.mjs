@@ -20,7 +20,7 @@ export default {
   testRunnerNodeArgs: ['--import', 'tsx'],
   mochaOptions: {
     'no-config': true,
-    require: ['./test/helpers/setup.ts'],
+    require: ['./test/helpers/setup.ts', './scripts/mutation/load-sources.mjs'],
     spec: JSON.parse(tests || '[]'),
     // The counters of the mutants make every loop slower, and each surviving mutant runs all tests that execute it. So
     // slow tests, tests of speed, simulations, and the same vectors on other backends are left out.
@@ -41,7 +41,10 @@ export default {
   incrementalFile: path.join(reports, 'incremental.json'),
   // The sandbox holds only what the tests of the library read. node_modules is a link. Tests that run the command line
   // run the last build, which has no mutants.
-  ignorePatterns: ['/*', ...['src', 'test', 'dist', 'config', 'models', 'package.json', 'tsconfig.json'].map(include)],
+  ignorePatterns: [
+    '/*',
+    ...['src', 'test', 'scripts', 'dist', 'config', 'models', 'package.json', 'tsconfig.json'].map(include),
+  ],
   tempDirName: 'out/mutation/sandbox',
   reporters: ['progress-append-only', 'clear-text', 'json', 'html'],
   clearTextReporter: { logTests: false, reportTests: false, allowColor: false },

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, closeSync, existsSync, openSync, readSync, rmSync } from 'node:fs';
 
 import type { ChartedMeasure } from '../charts/group-values-chart.ts';
 import type { GateReport } from '../document/gate-report.ts';
@@ -77,11 +77,18 @@ function junitOf(args: readonly string[]): string | undefined {
 }
 
 function isJunit(path: string): boolean {
+  const start = Buffer.alloc(200);
   try {
-    return /^<\?xml[^>]*>\s*<testsuites name="evenhand /.test(readFileSync(path, 'utf8').slice(0, 200));
+    const file = openSync(path, 'r');
+    try {
+      readSync(file, start);
+    } finally {
+      closeSync(file);
+    }
   } catch {
     return false;
   }
+  return /^<\?xml[^>]*>\s*<testsuites name="evenhand /.test(start.toString('latin1'));
 }
 
 /** Returns the options that determine the result, by name, so that a report shows how to reproduce it. */

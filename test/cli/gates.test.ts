@@ -216,7 +216,7 @@ training: { method: reductions, target_column: wage_above_median, params: { diff
     expect([onData.code, readFileSync(pathOf('decisions.csv'), 'utf8')]).to.deep.equal([2, data]);
   });
 
-  it('a gate without quotes, which the shell takes for a redirection, is an error', async () => {
+  it('a gate without quotes, which the shell takes for a redirection, is an error', () => {
     const command = (gate: string): string =>
       `"${process.execPath}" "${path.resolve('dist/cli/main.js')}" validate --csv decisions.csv --y-pred approved --sensitive sex --metric ${gate}`;
     const shell = (line: string): SpawnSyncReturns<string> =>

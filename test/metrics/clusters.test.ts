@@ -1,18 +1,20 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect } from 'chai';
 
 import { CLUSTER_SETTINGS, clusterCoverage } from '../../scripts/study/clusters.ts';
-import { createRandom } from '../../src/internal/random.ts';
-import { loadData, openDuckDb } from '../../src/io/index.ts';
+import { DataValidationError } from '../../src/exceptions/index.ts';
+import { createRandom, type Random } from '../../src/internal/random.ts';
 import { errorsOf } from '../../src/metrics/compare/cluster-evidence.ts';
 import {
   computeMetric,
-  FairnessAnalyzer,
   mergeStats,
   metricOf,
+  type GroupStats,
   reduceClassification,
+  reduceRegression,
+  reduceScores,
   statsFromJson,
   statsToJson,
 } from '../../src/metrics/index.ts';
@@ -20,7 +22,7 @@ import { metricDefinition, metricKind } from '../../src/metrics/metric-definitio
 import { reduceRows } from '../../src/metrics/compute-metric.ts';
 import { type MeasureName, measureDefinition } from '../../src/metrics/measures/index.ts';
 import type { MetricRows } from '../../src/metrics/row-options.ts';
-import { useTemporaryFolder } from '../helpers/run-cli.ts';
+import { groupPicker, regroup } from '../../src/metrics/statistics/regroup-stats.ts';
 
 /** The covariance of group values by statsmodels, without correction for the number of clusters. */
 interface Robust {
@@ -86,6 +88,197 @@ describe('clusters of dependent rows', () => {
     });
   }
 
+  /** Rows of three groups in clusters of unequal size: some clusters have one group, others two or three. */
+  function surveyRows(random: Random, strataCount: number) {
+    const rows = Array.from({ length: 24 }, (_, cluster) => cluster).flatMap((cluster) => {
+      // The first stratum has one cluster, and the last has no rows of group c.
+      const stratum = cluster === 0 ? 0 : 1 + (cluster % (strataCount - 1));
+      const groups = stratum === strataCount - 1 ? 'ab' : 'abc'.slice(cluster % 3);
+      return Array.from({ length: 2 + random.integer(5) }, () => {
+        const truth = random.integer(2);
+        const group = groups[random.integer(groups.length)] as string;
+        return { cluster, stratum, group, truth, score: random.next(), weight: 0.5 + random.next() };
+      });
+    });
+    return rows;
+  }
+  type SurveyRow = ReturnType<typeof surveyRows>[number];
+
+  function reduceSurvey(
+    kind: 'classification' | 'regression' | 'scores',
+    rows: readonly SurveyRow[],
+    hasStrata: boolean,
+  ): GroupStats {
+    const column = <Name extends keyof SurveyRow>(name: Name) => rows.map((row) => row[name]);
+    const given = {
+      ...{ yTrue: column('truth'), yScore: column('score'), sensitive: column('group') },
+      yPred: kind === 'regression' ? column('score') : column('truth'),
+      ...{ sampleWeight: column('weight'), cluster: column('cluster') },
+      ...(hasStrata ? { strata: column('stratum') } : {}),
+    };
+    return { classification: reduceClassification, regression: reduceRegression, scores: reduceScores }[kind](given);
+  }
+
+  /** Means over the rows of a group: the value of a row, and the statistics that the measure is computed from. */
+  const MEANS = {
+    selection_rate: ['classification', ({ truth }: SurveyRow) => truth],
+    mean_prediction: ['regression', ({ score }: SurveyRow) => score],
+    brier_score: ['scores', ({ score, truth }: SurveyRow) => (score - truth) ** 2],
+  } as const;
+
+  for (const [name, [kind, valueOf]] of Object.entries(MEANS)) {
+    for (const hasStrata of [true, false]) {
+      it(`have the covariances and degrees of freedom of the linearised mean, by its formula: ${name}, ${hasStrata ? 'with' : 'without'} strata`, () => {
+        const rows = surveyRows(createRandom(3), 5);
+        const labels = ['a', 'b', 'c'];
+        const stats = reduceSurvey(kind, rows, hasStrata);
+        const found = errorsOf(measureDefinition(name as MeasureName).measure(stats));
+        if (found === undefined) throw new Error(`${name} has no errors of clusters`);
+        const weightOf = (own: readonly SurveyRow[]): number => own.reduce((sum, { weight }) => sum + weight, 0);
+        const of = labels.map((label) => rows.filter(({ group }) => group === label));
+        const means = of.map((own) => own.reduce((sum, row) => sum + row.weight * valueOf(row), 0) / weightOf(own));
+        /** The influence of each cluster on the mean of a group. */
+        const influence = (group: number, cluster: number): number =>
+          (of[group] ?? [])
+            .filter((row) => row.cluster === cluster)
+            .reduce(
+              (sum, row) => sum + (row.weight * (valueOf(row) - (means[group] ?? NaN))) / weightOf(of[group] ?? []),
+              0,
+            );
+        const clustersOf = (own: readonly SurveyRow[]): number[] => [...new Set(own.map(({ cluster }) => cluster))];
+        const strataOf = (own: readonly SurveyRow[]): number =>
+          hasStrata ? new Set(own.map(({ stratum }) => stratum)).size : 1;
+        const factor = (count: number): number => count / (count - 1);
+        const covariance = (first: number, second: number): number => {
+          const products = (clusters: readonly number[], centre: (group: number) => number): number =>
+            clusters.reduce(
+              (sum, cluster) =>
+                sum + (influence(first, cluster) - centre(first)) * (influence(second, cluster) - centre(second)),
+              0,
+            );
+          const all = clustersOf(rows);
+          if (!hasStrata) {
+            const counts = [first, second].map((group) => factor(clustersOf(of[group] ?? []).length));
+            return Math.sqrt((counts[0] ?? NaN) * (counts[1] ?? NaN)) * products(all, () => 0);
+          }
+          const strata = [...new Set(rows.map(({ stratum }) => stratum))];
+          return strata.reduce((sum, stratum) => {
+            const own = clustersOf(rows.filter((row) => row.stratum === stratum));
+            const centre = (group: number): number =>
+              own.reduce((total, cluster) => total + influence(group, cluster), 0) / own.length;
+            return sum + (own.length === 1 ? products(own, () => 0) : factor(own.length) * products(own, centre));
+          }, 0);
+        };
+        for (const group of labels.keys()) {
+          const own = of[group] ?? [];
+          const sizes = clustersOf(own).map((cluster) => weightOf(own.filter((row) => row.cluster === cluster)));
+          const effective = weightOf(own) ** 2 / sizes.reduce((sum, size) => sum + size ** 2, 0);
+          expect(found.variances[group], `variance ${String(group)}`).to.be.closeTo(covariance(group, group), 1e-12);
+          expect(found.clusters[group], `clusters ${String(group)}`).to.be.closeTo(effective, 1e-9);
+          expect(found.degrees[group], `degrees ${String(group)}`).to.be.closeTo(
+            Math.max(1, effective - strataOf(own)),
+            1e-9,
+          );
+        }
+        const pairs = found.pairs.map(({ first, second }) => `${String(first)} ${String(second)}`);
+        expect([...pairs].sort()).to.deep.equal(['0 1', '0 2', '1 2']);
+        for (const { first, second, covariance: own, maxDegrees } of found.pairs) {
+          expect(own, `covariance ${String(first)} ${String(second)}`).to.be.closeTo(covariance(first, second), 1e-12);
+          const [one, other] = [of[first] ?? [], of[second] ?? []];
+          const different = new Set([...clustersOf(one), ...clustersOf(other)]).size;
+          expect(maxDegrees).to.equal(Math.max(1, different - Math.max(strataOf(one), strataOf(other))));
+        }
+        expect(stats.clusters?.lonely).to.equal(hasStrata ? 1 : 0);
+      });
+    }
+  }
+
+  it('of groups without a common cluster are correlated if they share a stratum, since its clusters have one mean', () => {
+    // A stratum of clusters 1, 2 in group a and 3, 4 in group b, with 1, 0 and 1, 0 positives of one row each. The
+    // influences are (1/2, -1/2) / 2 each. Both sums in the stratum are 0, so that the covariance is 0.
+    const rows = { yPred: [1, 0, 1, 0], sensitive: Array.from('aabb'), cluster: [1, 2, 3, 4], strata: [1, 1, 1, 1] };
+    const { variances, pairs, degrees } = errorsOfMeasure('selection_rate', rows);
+    // n / (n - 1) = 4 / 3 times two squares of 1 / 4.
+    for (const variance of variances) expect(variance).to.be.closeTo((4 / 3) * 2 * (1 / 4) ** 2, 1e-15);
+    expect([...degrees]).to.deep.equal([1, 1]);
+    expect(pairs.map(({ first, second, maxDegrees }) => [first, second, maxDegrees])).to.deep.equal([[0, 1, 3]]);
+    expect(pairs[0]?.covariance).to.be.closeTo(0, 1e-15);
+  });
+
+  describe('in other groups', () => {
+    const rows = surveyRows(createRandom(5), 5);
+    const relabelled = (names: Readonly<Record<string, string>>): SurveyRow[] =>
+      rows.map((row) => ({ ...row, group: names[row.group] ?? '' }));
+
+    /** Rounds numbers to 10 digits, and lists blocks in one order. */
+    function comparable({ totals, shared, strata }: NonNullable<GroupStats['clusters']>): unknown {
+      const near = (values: ArrayLike<number>): number[] =>
+        Array.from(values, (value) => Number(value.toFixed(10)) + 0);
+      if (totals.kind === 'entries') return { ...totals, weights: near(totals.weights) };
+      const blocks = totals.blocks.map(({ first, second, values }) => [first, second, near(values)] as const);
+      return {
+        ...{ sums: near(totals.sums), strata: [...strata], blocks: blocks.sort(([a, b], [c, d]) => a - c || b - d) },
+        shared: shared.map(({ first, second }) => [first, second]).sort(),
+      };
+    }
+
+    for (const kind of ['classification', 'regression', 'scores'] as const) {
+      it(`have the sums of rows with the labels of the new groups, if groups are pooled within strata: ${kind}`, () => {
+        const whole = reduceSurvey(kind, rows, true);
+        for (const [positions, labels, names] of [
+          [[0, 0, 1], ['y', 'z'], { a: 'y', b: 'y', c: 'z' }],
+          [[1, 1, 0], ['y', 'z'], { a: 'z', b: 'z', c: 'y' }],
+          [[1, 0, 2], ['x', 'y', 'z'], { a: 'y', b: 'x', c: 'z' }],
+          [[0, 0, 0], ['all'], { a: 'all', b: 'all', c: 'all' }],
+        ] as const) {
+          const found = regroup(whole, positions, labels).clusters;
+          const direct = reduceSurvey(kind, relabelled(names), true).clusters;
+          if (found === undefined || direct === undefined) throw new Error('no clusters');
+          // The shifts of regression are the means of all rows, which are the same.
+          expect(comparable(found)).to.deep.equal(comparable(direct));
+        }
+      });
+
+      it(`are those of the rows of the groups that remain: ${kind}`, () => {
+        const whole = reduceSurvey(kind, rows, false);
+        const expected = reduceSurvey(
+          kind,
+          rows.filter(({ group }) => group !== 'b'),
+          false,
+        );
+        const names = {
+          classification: 'selection_rate',
+          regression: 'mean_prediction',
+          scores: 'brier_score',
+        } as const;
+        const errors = (stats: GroupStats): ReturnType<typeof errorsOf> =>
+          errorsOf(measureDefinition(names[kind]).measure(stats));
+        const wanted = errors(expected);
+        for (const stats of [regroup(whole, [0, -1, 1], ['a', 'c']), groupPicker(whole)([0, 2], ['a', 'c'])]) {
+          expect(stats.labels).to.deep.equal(['a', 'c']);
+          const found = errors(stats);
+          for (const name of ['variances', 'degrees', 'clusters'] as const)
+            for (const group of [0, 1])
+              expect(found?.[name][group], name).to.be.closeTo(wanted?.[name][group] ?? NaN, 1e-12);
+          expect(found?.pairs.map(({ first, second, maxDegrees }) => [first, second, maxDegrees])).to.deep.equal(
+            wanted?.pairs.map(({ first, second, maxDegrees }) => [first, second, maxDegrees]),
+          );
+          expect(found?.pairs[0]?.covariance).to.be.closeTo(wanted?.pairs[0]?.covariance ?? NaN, 1e-12);
+        }
+      });
+    }
+
+    it('have at least the clusters and strata of each part', () => {
+      const stats = reduceSurvey('classification', rows, true);
+      const { clusters, strata } = regroup(stats, [0, 0, 1], ['y', 'z']).clusters ?? {};
+      const [a = 0, b = 0, c = 0] = stats.clusters?.clusters ?? [];
+      expect([...(clusters ?? [])]).to.deep.equal([Math.max(a, b), c]);
+      const [x = 0, y = 0, z = 0] = stats.clusters?.strata ?? [];
+      expect([...(strata ?? [])]).to.deep.equal([Math.max(x, y), z]);
+      expect(regroup(stats, [0, -1, -1], ['a']).clusters?.shared).to.deep.equal([]);
+    });
+  });
+
   const METRICS = [
     'demographic_parity_difference',
     'demographic_parity_ratio',
@@ -143,70 +336,6 @@ describe('clusters of dependent rows', () => {
     expect(width(({ cluster }) => cluster)).to.be.below(
       0.6 * width(({ cluster, group }) => `${group}${String(cluster)}`),
     );
-  });
-
-  describe('in files and tables', () => {
-    const folder = useTemporaryFolder();
-    const SOURCES = [
-      { clusterCol: 'c' },
-      { clusterCol: 'c', strataCol: 'h' },
-      { strataCol: 'h' },
-      { clusterCol: 'c', strataCol: 'h', sampleWeightCol: 'w' },
-      { clusterCol: 'c', nanPolicy: 'include' },
-      { clusterCol: 'c', sensitiveCol: ['g', 'k'] },
-    ] as const;
-
-    function write(): string {
-      const random = createRandom(21);
-      const lines = ['y,t,s,g,k,c,h,w'];
-      for (let cluster = 0; cluster < 300; cluster++) {
-        const level = random.next();
-        const size = 1 + Math.floor(12 * random.next());
-        for (let row = 0; row < size; row++) {
-          const truth = random.next() < 0.1 ? '' : Number(random.next() < 0.5);
-          const group = random.next() < 0.03 ? '' : 'abc'[Math.floor(random.next() * 3)];
-          const score = (0.5 * level + 0.5 * random.next()).toFixed(3);
-          const weight = random.next() < 0.02 ? '' : (0.5 + random.next()).toFixed(2);
-          lines.push([Number(random.next() < level), truth, score, group, 'xy'[row % 2], `p${String(cluster)}`, `h${String(cluster % 7)}`, weight].join()); // prettier-ignore
-        }
-      }
-      const file = path.join(folder(), 'rows.csv');
-      writeFileSync(file, `${lines.join('\n')}\n`);
-      return file;
-    }
-
-    for (const source of SOURCES) {
-      it(`are counted by DuckDB as in arrays: ${JSON.stringify(source)}`, async () => {
-        const file = write();
-        const columns = {
-          yPredCol: 'y',
-          yTrueCol: 't',
-          yScoreCol: 's',
-          sensitiveCol: 'g',
-          minGroupSize: 10,
-          ...source,
-        };
-        const engine = openDuckDb();
-        const table = FairnessAnalyzer.fromDataFrame(await loadData(file), columns);
-        const analyzers = {
-          file: FairnessAnalyzer.fromFile(file, columns),
-          query: FairnessAnalyzer.fromSql(engine, { query: `SELECT * FROM '${file}' ORDER BY hash(c, y, s)` }, columns),
-          danfo: FairnessAnalyzer.fromDataFrame(await loadData(file), { ...columns, backend: 'danfo' }),
-        };
-        for (const metric of METRICS) {
-          const expected = await table.metric(metric);
-          expect(expected.ci, metric).to.not.equal(null);
-          for (const [name, analyzer] of Object.entries(analyzers)) {
-            const { value, ci, nClusters } = await analyzer.metric(metric);
-            expect(value, `${name} ${metric}`).to.be.closeTo(expected.value, 1e-12);
-            for (const end of [0, 1])
-              expect(ci?.[end], `${name} ${metric}`).to.be.closeTo(expected.ci?.[end] ?? NaN, 1e-9);
-            expect(nClusters, `${name} ${metric}`).to.deep.equal(expected.nClusters);
-          }
-        }
-        await engine.close();
-      });
-    }
   });
 
   describe('when they are few or wrong', () => {
@@ -273,7 +402,16 @@ describe('clusters of dependent rows', () => {
 
     it('statistics with clusters are not merged', () => {
       const stats = reduceClassification({ ...two, cluster: Array.from('ppqqrrss') });
-      expect(() => mergeStats(stats, stats)).to.throw(/Statistics with clusters cannot be combined/);
+      const without = reduceClassification(two);
+      for (const [a, b] of [
+        [stats, stats],
+        [stats, without],
+        [without, stats],
+      ] as const) {
+        expect(() => mergeStats(a, b))
+          .to.throw(DataValidationError, /Statistics with clusters cannot be combined/)
+          .with.property('code', 'invalid-data');
+      }
     });
   });
 

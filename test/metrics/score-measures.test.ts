@@ -15,6 +15,7 @@ import {
   statsFromJson,
   statsToJson,
 } from '../../src/metrics/index.ts';
+import { collectScores, gridStep, logLoss, type ScoreEntry, toGrid } from '../../src/metrics/statistics/score-grid.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 
 describe('measures of scores', () => {
@@ -203,5 +204,75 @@ describe('uncertainty of measures of scores', () => {
     const result = computeMetric('calibration_difference', { yTrue, yScore, sensitive }, { withPValue: true });
     expect([result.ci, result.pValue]).to.deep.equal([null, null]);
     expect(result.warnings.join()).to.match(/few rows is inflated by chance/);
+  });
+});
+
+describe('the grid of scores', () => {
+  it('has 2^14 steps up to the next power of two, and none for scores that are all 0', () => {
+    const found = [0, 1, 0.6, 1.5, 3, 1e-300, 5e-324].map(gridStep);
+    // 1e-300 lies between 2^-997 and 2^-996; a step of 2^-1088 is below the smallest float64 number.
+    expect(found).to.deep.equal([0, 2 ** -14, 2 ** -14, 2 ** -13, 2 ** -12, 2 ** -1010, 0]);
+  });
+
+  it('takes the nearest multiple of the step, and the larger one of two', () => {
+    const at = (score: number): number => toGrid(score, 0.25);
+    expect([0.3, 0.375, 0.374, -0.375, -0.3].map(at)).to.deep.equal([0.25, 0.5, 0.25, -0.25, -0.25]);
+    expect([0.3, -7].map((score) => toGrid(score, 0))).to.deep.equal([0.3, -7]);
+    for (const step of [0, 0.25]) expect(Object.is(toGrid(-0, step), 0)).to.equal(true);
+    expect(Object.is(toGrid(-0.1, 0.25), 0)).to.equal(true);
+  });
+
+  it('log loss is that of scikit-learn, which clips probabilities at the epsilon of float64', () => {
+    // sklearn.metrics.log_loss([1], [0.25], labels=[0, 1]) and so on; the epsilon is 2^-52.
+    expect(logLoss(0.25, 1)).to.be.closeTo(Math.log(4), 1e-15);
+    expect(logLoss(0.25, 0)).to.be.closeTo(Math.log(4 / 3), 1e-15);
+    for (const [score, truth] of [
+      [0, 1],
+      [1, 0],
+    ] as const)
+      expect(logLoss(score, truth)).to.be.closeTo(52 * Math.LN2, 1e-12);
+    for (const [score, truth] of [
+      [1, 1],
+      [0, 0],
+    ] as const)
+      expect(logLoss(score, truth)).to.be.within(1e-16, 1e-15);
+  });
+
+  const entry = (group: number, score: number, no = 1, yes = 0): ScoreEntry => ({
+    ...{ group, score, counts: [no, yes], weights: [no, yes], squaredWeights: [no, yes] },
+  });
+  const lost = { nDropped: 3, dropped: Float64Array.of(1, 2) };
+
+  it('sorts scores within groups, adds equal ones, and leaves out those without rows', () => {
+    const entries = [entry(1, 0.5), entry(0, 0.75), entry(0, 0.25, 0, 2), entry(1, 0.5, 2, 3), entry(0, 0.5, 0, 0)];
+    const { groups, scores, counts, step, losses, nDropped, dropped } = collectScores(['a', 'b'], entries, lost);
+    expect([...groups]).to.deep.equal([0, 0, 1]);
+    expect([...scores]).to.deep.equal([0.25, 0.75, 0.5]);
+    expect([...counts]).to.deep.equal([0, 2, 1, 0, 3, 3]);
+    expect([step, losses, nDropped, ...dropped]).to.deep.equal([0, null, 3, 1, 2]);
+  });
+
+  it('is used for more than 65,536 distinct scores, with the exact losses of each group', () => {
+    const many = (count: number): ScoreEntry[] =>
+      Array.from({ length: count }, (_, row) => entry(row % 2, (row + 1) / (count + 1), row % 3, 2));
+    expect(collectScores(['a', 'b'], many(65_536), lost).step).to.equal(0);
+    const entries = many(65_537);
+    const { step, losses } = collectScores(['a', 'b'], entries, lost);
+    expect(step).to.equal(2 ** -14);
+    for (const group of [0, 1]) {
+      const own = entries.filter((one) => one.group === group);
+      const sum = (power: number): number =>
+        own.reduce((total, { score, counts: [no, yes] }) => total + no * (-Math.log(1 - score)) ** power + yes * (-Math.log(score)) ** power, 0); // prettier-ignore
+      expect(losses?.sums[group]).to.be.closeTo(sum(1), 1e-6);
+      expect(losses?.squares[group]).to.be.closeTo(sum(2), 1e-6);
+    }
+  });
+
+  it('is not used for scores of 0, however many groups there are, and follows the largest size of a negative score', () => {
+    const labels = Array.from({ length: 65_537 }, (_, group) => String(group));
+    const zeros = collectScores(labels, labels.map((_, group) => entry(group, 0)), lost); // prettier-ignore
+    expect([zeros.step, zeros.scores.length]).to.deep.equal([0, 65_537]);
+    const negative = collectScores(labels, labels.map((_, group) => entry(group, group === 0 ? -4 : 1)), lost); // prettier-ignore
+    expect(negative.step).to.equal(2 ** -12);
   });
 });

@@ -12,6 +12,7 @@ import { createRandom } from '../../src/internal/random.ts';
 import { countingSql } from '../../src/io/counting-sql.ts';
 import { openDuckDb, writeCsv } from '../../src/io/index.ts';
 import { mergeStats, metricOf, reduceClassification } from '../../src/metrics/index.ts';
+import { reduceRows } from '../../src/metrics/compute-metric.ts';
 import type { ClassificationStats } from '../../src/metrics/statistics/group-stats.ts';
 import { withoutSmallCells } from '../../src/metrics/statistics/small-cells.ts';
 import { Table } from '../../src/table/index.ts';
@@ -124,10 +125,42 @@ describe('counts below a number are left out', () => {
     expect(JSON.parse(text)).to.deep.include({ value: null, n_per_group: { a: 120, b: 90 } });
   });
 
+  it('no label with few rows is in the record of how labels were read', () => {
+    const of = (label: string | null, count: number): (string | null)[] => Array<string | null>(count).fill(label);
+    const yPred = [
+      ...of('yes', 12),
+      ...of('YES', 3),
+      ...of('no', 20),
+      ...of('rare', 9),
+      ...of('ten', 10),
+      ...of('NA', 4),
+    ];
+    const sensitive = yPred.map((_, row) => (row % 2 === 0 ? 'a' : 'b'));
+    const stats = reduceRows('classification', { yPred, sensitive, positiveLabel: 'yes' }, 'selection_rate');
+    const [before] = (stats as ClassificationStats).readings ?? [];
+    expect({ ...before?.positive, ...before?.negative, ...before?.missing }).to.include({ rare: 9, ten: 10, NA: 4 });
+    const [after] = withoutSmallCells(stats as ClassificationStats, 10).readings ?? [];
+    expect(after?.positive).to.deep.equal({ yes: 12 });
+    expect(after?.negative).to.deep.equal({ no: 20, ten: 10 });
+    expect(after?.missing).to.deep.equal({});
+  });
+
+  it('counts dropped rows in the cells that remain, of groups and without a group', () => {
+    // Eight rows of group a have no decision, and five with a decision have no group.
+    const yPred = [...Array<number>(10).fill(1), ...Array<null>(8).fill(null), ...Array<number>(5).fill(0)];
+    const sensitive = yPred.map((_, row) => (row < 18 ? 'a' : null));
+    const of = (minCell: number): number =>
+      withoutSmallCells(reduceClassification({ yPred, sensitive }), minCell).nDropped;
+    expect([2, 5, 6, 8, 9].map(of)).to.deep.equal([13, 13, 8, 8, 0]);
+  });
+
   it('weights are rejected, and the statistics cannot be added', () => {
     const rows = rowsOf({ a: [4, 4, 4, 4], b: [4, 4, 4, 4] });
     const weighted = reduceClassification({ ...rows, sampleWeight: rows.yTrue.map(() => 2) });
-    expect(() => withoutSmallCells(weighted, 3)).to.throw('Small cells can be left out only if rows have no weights.');
+    expect(() => withoutSmallCells(weighted, 3))
+      .to.throw('Small cells can be left out only if rows have no weights.')
+      .with.property('context')
+      .that.deep.equals({ parameter: 'minCell', value: 3 });
     const stats = withoutSmallCells(reduceClassification(rows), 3);
     expect(() => mergeStats<ClassificationStats>(stats, stats)).to.throw('without small cells cannot be combined');
   });

@@ -211,9 +211,17 @@ function widen([low, high]: readonly [number, number], value: number): readonly 
 }
 
 function noEffectSize(compared: readonly ComparedMeasure[]): string[] {
-  return compared.every(({ measure }) => measure.sampling.kind === 'rates')
+  return hasPairOfGroups(compared) && compared.every(({ measure }) => measure.sampling.kind === 'rates')
     ? ['no risk ratio: the smallest rate is 0']
     : [];
+}
+
+/** Returns whether groups are compared with another group, and not with all rows or averaged over classes. */
+function hasPairOfGroups(compared: readonly ComparedMeasure[]): boolean {
+  return compared.every(
+    ({ anchor, anchorGroup, className }) =>
+      className === undefined && (anchor === undefined || anchorGroup !== undefined),
+  );
 }
 
 /**
@@ -304,9 +312,7 @@ interface EffectSize {
  */
 function effectSizeOf(compared: readonly ComparedMeasure[], { comparison }: MetricDefinition): EffectSize | null {
   const [first] = compared;
-  // If groups are compared with all rows, or averaged over classes, there is no single pair of groups.
-  if (first === undefined || compared.some(({ className }) => className !== undefined)) return null;
-  if (first.anchor !== undefined && first.anchorGroup === undefined) return null;
+  if (first === undefined || !hasPairOfGroups(compared)) return null;
   const { sampling } = first.measure;
   if (sampling.kind === 'none' || (sampling.kind === 'means' && sampling.skewness === undefined)) return null;
   const [name, value] =
