@@ -108,7 +108,7 @@ describe('the document of a validation', () => {
     const notes = notesOf(validationDocument(validation, { source: 'data.csv', detail: 'summary' }));
     expect(notes).to.include('<tiny> (7 rows): fewer than 30 rows');
     expect(notes.filter((note) => note.includes('tiny'))).to.have.length(1);
-    expect(notes.filter((note) => note.startsWith('1 row was excluded because of missing values'))).to.have.length(1);
+    expect(notes.filter((note) => note.startsWith('1 row was excluded because it lacks a decision'))).to.have.length(1);
   });
 
   it('names the attribute of a note if others do not have it', () => {

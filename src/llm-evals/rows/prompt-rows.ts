@@ -1,3 +1,4 @@
+import { quoteArgument } from '../../document/provenance.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { counted, formatCount } from '../../internal/format.ts';
 import { canonicalLabel } from '../../internal/label-text.ts';
@@ -195,7 +196,7 @@ function pairedEnough(table: RowTable, dimensions: readonly string[]): readonly 
       {
         code: 'too-few-rows',
         context: { column: name, columns: dimensions, rows: crossed },
-        suggestion: `Choose the columns that are groups with dimensions (on the command line, for example --dimensions ${/^[\w-]+$/.test(name) ? name : JSON.stringify(name)}). Columns that are not chosen, such as ratings of the answers, are ignored.`,
+        suggestion: `Choose the columns that are groups with dimensions (on the command line, for example --dimensions ${quoteArgument(name)}). Columns that are not chosen, such as ratings of the answers, are ignored.`,
       },
     );
   }

@@ -145,7 +145,7 @@ describe('an A/B test rejects', () => {
     );
     expect(analyze('Yes'))
       .to.throw(DataValidationError)
-      .with.property('suggestion', "The labels of 'approved' are 'no', 'yes'.");
+      .with.property('suggestion', "Did you mean 'yes'? The labels of 'approved' are 'no', 'yes'.");
     // All decisions may be negative if the true labels use the same words.
     const nobody = labelled(even, ['no', 'no']).map((row, index) => ({ ...row, repaid: index % 2 ? 'yes' : 'no' }));
     const truth = { yTrue: 'repaid', fairness: 'accuracy_parity_difference' };
