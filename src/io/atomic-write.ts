@@ -107,26 +107,43 @@ interface Removable {
  * @param create creates it, and returns its path. It is synchronous, so that no signal is handled in between
  */
 export function createRemovable(create: () => string): Removable {
-  const terminate = (): void => {
-    removeUnfinished();
-    process.exit(143);
-  };
-  // Without a listener, SIGTERM ends the process at once.
-  process.once('SIGTERM', terminate);
+  const release = awaitTermination();
   try {
     const path = create();
     unfinished.add(path);
     return {
       path,
       forget: () => {
-        process.off('SIGTERM', terminate);
+        release();
         unfinished.delete(path);
       },
     };
   } catch (error) {
-    process.off('SIGTERM', terminate);
+    release();
     throw error;
   }
+}
+
+/** The number of temporary files and folders that exist or are being created. */
+let removables = 0;
+
+function terminate(): void {
+  removeUnfinished();
+  process.exit(143);
+}
+
+/**
+ * Listens for SIGTERM until the returned function is called; without a listener, SIGTERM ends the process at once. All
+ * files share one listener, because Node warns of a leak if there are more than 10.
+ */
+function awaitTermination(): () => void {
+  if (removables++ === 0) process.on('SIGTERM', terminate);
+  let isReleased = false;
+  return () => {
+    if (isReleased) return;
+    isReleased = true;
+    if (--removables === 0) process.off('SIGTERM', terminate);
+  };
 }
 
 /** Removes unfinished files and folders. The function is synchronous because it is called on interrupts. */

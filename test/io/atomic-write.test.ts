@@ -5,7 +5,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 
 import { DataValidationError } from '../../src/exceptions/index.ts';
-import { assertFileWritable, writeFileAtomic, writeFolderAtomic } from '../../src/io/atomic-write.ts';
+import { assertFileWritable, createRemovable, writeFileAtomic, writeFolderAtomic } from '../../src/io/atomic-write.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 
 const folder = useTemporaryFolder();
@@ -105,5 +105,23 @@ describe('writing a folder', () => {
     expect((error as Error).message).to.match(/the disk is full/);
     expect(readFileSync(path.join(target, 'card.json'), 'utf8')).to.equal('old');
     expect(readdirSync(folder()).filter((name) => name.endsWith('.tmp'))).to.deep.equal([]);
+  });
+});
+
+describe('temporary files that are removed at SIGTERM', () => {
+  it('share one listener, which ends with the last of them', () => {
+    const before = process.listenerCount('SIGTERM');
+    const added = before === 0 ? 1 : process.listeners('SIGTERM').some(({ name }) => name === 'terminate') ? 0 : 1;
+    const files = Array.from({ length: 20 }, (_, index) => createRemovable(() => path.join(folder(), String(index))));
+    expect(process.listenerCount('SIGTERM')).to.equal(before + added);
+    expect(() => createRemovable(() => {
+      throw new Error('The disk is full.');
+    })).to.throw('The disk is full.'); // prettier-ignore
+    const [first, ...others] = files;
+    first?.forget();
+    first?.forget();
+    expect(process.listenerCount('SIGTERM')).to.equal(before + added);
+    for (const { forget } of others) forget();
+    expect(process.listenerCount('SIGTERM')).to.equal(before);
   });
 });
