@@ -2,6 +2,21 @@ import { expect } from 'chai';
 
 import type { ClassificationStats, GroupStats, RegressionStats, ScoreStats } from '../../src/metrics/index.ts';
 
+/** A metric of each kind of measure, for tests of clusters of dependent rows. */
+export const CLUSTERED_METRICS = [
+  'demographic_parity_difference',
+  'demographic_parity_ratio',
+  'equalized_odds_difference',
+  'balanced_accuracy_difference',
+  'f1_difference',
+  'mean_prediction_difference',
+  'mae_parity_difference',
+  'rmse_parity_difference',
+  'roc_auc_difference',
+  'brier_score_difference',
+  'log_loss_difference',
+] as const;
+
 type Value = string | number | boolean | null;
 
 /** Rows as the definitions below read them. */

@@ -7,20 +7,7 @@ import { createRandom } from '../../src/internal/random.ts';
 import { loadData, openDuckDb } from '../../src/io/index.ts';
 import { FairnessAnalyzer } from '../../src/metrics/index.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
-
-const METRICS = [
-  'demographic_parity_difference',
-  'demographic_parity_ratio',
-  'equalized_odds_difference',
-  'balanced_accuracy_difference',
-  'f1_difference',
-  'mean_prediction_difference',
-  'mae_parity_difference',
-  'rmse_parity_difference',
-  'roc_auc_difference',
-  'brier_score_difference',
-  'log_loss_difference',
-];
+import { CLUSTERED_METRICS } from '../helpers/stats.ts';
 
 describe('clusters of dependent rows in files and tables', () => {
   const folder = useTemporaryFolder();
@@ -70,7 +57,7 @@ describe('clusters of dependent rows in files and tables', () => {
         query: FairnessAnalyzer.fromSql(engine, { query: `SELECT * FROM '${file}' ORDER BY hash(c, y, s)` }, columns),
         danfo: FairnessAnalyzer.fromDataFrame(await loadData(file), { ...columns, backend: 'danfo' }),
       };
-      for (const metric of METRICS) {
+      for (const metric of CLUSTERED_METRICS) {
         const expected = await table.metric(metric);
         expect(expected.ci, metric).to.not.equal(null);
         for (const [name, analyzer] of Object.entries(analyzers)) {

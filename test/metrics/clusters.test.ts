@@ -23,6 +23,7 @@ import { reduceRows } from '../../src/metrics/compute-metric.ts';
 import { type MeasureName, measureDefinition } from '../../src/metrics/measures/index.ts';
 import type { MetricRows } from '../../src/metrics/row-options.ts';
 import { groupPicker, regroup } from '../../src/metrics/statistics/regroup-stats.ts';
+import { CLUSTERED_METRICS } from '../helpers/stats.ts';
 
 /** The covariance of group values by statsmodels, without correction for the number of clusters. */
 interface Robust {
@@ -279,26 +280,12 @@ describe('clusters of dependent rows', () => {
     });
   });
 
-  const METRICS = [
-    'demographic_parity_difference',
-    'demographic_parity_ratio',
-    'equalized_odds_difference',
-    'balanced_accuracy_difference',
-    'f1_difference',
-    'mean_prediction_difference',
-    'mae_parity_difference',
-    'rmse_parity_difference',
-    'roc_auc_difference',
-    'brier_score_difference',
-    'log_loss_difference',
-  ];
-
   it('rows that repeat k times in their cluster give the intervals of the single rows', () => {
     const [first] = cases;
     const { decision = [], truth = [], score = [], group = [] } = (first as Case).rows;
     const own = decision.map((_, row) => row);
     const repeat = <T>(values: readonly T[]): T[] => values.flatMap((value) => [value, value, value, value, value]);
-    for (const metric of METRICS) {
+    for (const metric of CLUSTERED_METRICS) {
       const isNumber = /mean_|mae|rmse/.test(metric);
       const yPred = isNumber ? score : decision;
       const single = computeMetric(metric, { yPred, yTrue: truth, yScore: score, sensitive: group, cluster: own }); // prettier-ignore
@@ -385,7 +372,7 @@ describe('clusters of dependent rows', () => {
 
     it('statistics with clusters are the same after JSON', () => {
       const [one] = cases;
-      for (const metric of METRICS) {
+      for (const metric of CLUSTERED_METRICS) {
         const rows = rowsOf(one as Case, metric.startsWith('m') || metric.startsWith('rmse') ? 'mean_' : '');
         const kind = metricKind(metricDefinition(metric));
         for (const strata of [undefined, (one as Case).rows['stratum']]) {

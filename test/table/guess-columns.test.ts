@@ -248,7 +248,7 @@ describe('guessFeatures', () => {
     });
   });
 
-  it('leave out an identifier whatever its name, if its integers or texts never repeat', () => {
+  it('exclude a column of integers or texts that never repeat, with any name', () => {
     const reasons = (name: string, values: (string | number)[], rows = values.length) =>
       guessFeatures(Table.from({ [name]: values, y: cycle(0, 0, 1, 1).slice(0, rows) }), {
         target: 'y',

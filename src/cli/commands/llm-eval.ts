@@ -5,7 +5,6 @@ import type { Command } from 'commander';
 import type { JudgeLlmEvalOptions } from '../../integration/llm-eval-gate.ts';
 import type { ResponseCache } from '../../llm-evals/cache/response-cache.ts';
 import type { LlmEvalVerdict } from '../../llm-evals/report/index.ts';
-import { shellCommand } from '../../document/provenance.ts';
 import type { LlmEvalResult } from '../../llm-evals/run/llm-eval-result.ts';
 import type { LlmTargetsResult } from '../../llm-evals/run/llm-targets-result.ts';
 import type { PlanOptions } from '../../llm-evals/run/run-options.ts';
@@ -248,7 +247,7 @@ async function evaluate(
   interrupt.release();
   if (result !== undefined) await report(result, request, options, findProvenance);
   const isCutShort = interrupt.signal.aborted || (result !== undefined && result.stopped !== null);
-  if (isCutShort) warn(resumeSentence(config, request, { result, cache }));
+  if (isCutShort) warn(await resumeSentence(config, request, { result, cache }));
   if (interrupt.signal.aborted) process.exitCode = INTERRUPTED;
 }
 
@@ -362,11 +361,11 @@ interface CutShort {
 }
 
 /** Returns a message that says where the answers are stored and how to get the remaining answers. */
-function resumeSentence(
+async function resumeSentence(
   { cacheDir }: LLMEvalConfig,
   { transcriptsOut, config, live, allowCode, baseline }: LlmEvalRequest,
   { result, cache }: CutShort,
-): string {
+): Promise<string> {
   if (transcriptsOut !== undefined) {
     const options = [
       ...(config === undefined ? [] : ['--config', config]),
@@ -374,6 +373,7 @@ function resumeSentence(
       ...(allowCode ? ['--allow-code'] : []),
       ...(baseline === undefined ? [] : ['--baseline', baseline]),
     ];
+    const { shellCommand } = await import('../../document/provenance.ts');
     const command = shellCommand(['llm-eval', ...options, '--transcripts-out', transcriptsOut, '--resume']);
     const kept = hasAnswers(result, transcriptsOut) ? `The answers so far are kept in ${transcriptsOut}` : NO_ANSWERS;
     return `${kept}. Resume with: ${command}`;

@@ -1,6 +1,5 @@
 import { Argument, type Command } from 'commander';
 
-import { quoteArgument } from '../../document/provenance.ts';
 import { briefReport } from '../../document/report-document.ts';
 import { formatCount } from '../../internal/format.ts';
 import { defineCommand } from '../define-command.ts';
@@ -31,7 +30,10 @@ Examples:
   $ evenhand sample-data cps-wages
   $ evenhand sample-data berkeley --out data/berkeley.csv`,
     async run(options, _request, [name = '']) {
-      const { sampleData, writeCsv } = await import('../../io/index.ts');
+      const [{ sampleData, writeCsv }, { quoteArgument }] = await Promise.all([
+        import('../../io/index.ts'),
+        import('../../document/provenance.ts'),
+      ]);
       const table = sampleData(name as Parameters<typeof sampleData>[0]);
       const path = options.out ?? `${name}.csv`;
       await writeCsv(path, table);
