@@ -66,7 +66,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   },
   monitor: {
     description:
-      'Monitor the fairness of a stream of decisions: replay a file, or follow events on stdin. The false alarm rate holds over all checks together.',
+      'Monitor the fairness of a stream of decisions: replay a file, or follow events on stdin. One bound on false alarms covers all checks.',
     load: async () => (await import('./commands/monitor.ts')).monitorCommand(),
   },
   'ab-test': {

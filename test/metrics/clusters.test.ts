@@ -6,7 +6,13 @@ import { expect } from 'chai';
 import { CLUSTER_SETTINGS, clusterCoverage } from '../../scripts/study/clusters.ts';
 import { DataValidationError } from '../../src/exceptions/index.ts';
 import { createRandom, type Random } from '../../src/internal/random.ts';
-import { errorsOf } from '../../src/metrics/compare/cluster-evidence.ts';
+import {
+  clusterErrorBetween,
+  clusterFamily,
+  clusterInterval,
+  clusterWarnings,
+  errorsOf,
+} from '../../src/metrics/compare/cluster-evidence.ts';
 import {
   computeMetric,
   mergeStats,
@@ -20,9 +26,10 @@ import {
 } from '../../src/metrics/index.ts';
 import { metricDefinition, metricKind } from '../../src/metrics/metric-definitions.ts';
 import { reduceRows } from '../../src/metrics/compute-metric.ts';
-import { type MeasureName, measureDefinition } from '../../src/metrics/measures/index.ts';
+import { type GroupMeasure, type MeasureName, measureDefinition } from '../../src/metrics/measures/index.ts';
 import type { MetricRows } from '../../src/metrics/row-options.ts';
 import { groupPicker, regroup } from '../../src/metrics/statistics/regroup-stats.ts';
+import type { ClusterErrors, ClusterFamily } from '../../src/stats/cluster-gap.ts';
 import { CLUSTERED_METRICS } from '../helpers/stats.ts';
 
 /** The covariance of group values by statsmodels, without correction for the number of clusters. */
@@ -399,6 +406,148 @@ describe('clusters of dependent rows', () => {
           .to.throw(DataValidationError, /Statistics with clusters cannot be combined/)
           .with.property('code', 'invalid-data');
       }
+    });
+  });
+
+  describe('one group, a comparison and its warnings, from given errors', () => {
+    /** Errors of groups with the given variances; two groups share clusters if a covariance is given. */
+    const given = (variances: number[], more: { clusters?: number[]; covariance?: number } = {}): ClusterErrors => ({
+      variances: Float64Array.from(variances),
+      degrees: new Float64Array(variances.length).fill(7),
+      clusters: Float64Array.from(more.clusters ?? variances.map(() => 8)),
+      pairs: more.covariance === undefined ? [] : [{ first: 0, second: 1, covariance: more.covariance, maxDegrees: 5 }],
+    });
+    const measureOf = (values: number[], sampling: object): GroupMeasure => ({
+      ...{ name: 'm', values: Float64Array.from(values), denominatorName: 'rows' },
+      ...{ denominatorCounts: new Float64Array(values.length), sampling: sampling as GroupMeasure['sampling'] },
+    });
+    const expectEnds = (found: readonly number[] | null, expected: readonly number[], tolerance = 1e-9): void => {
+      expect(found).to.have.length(expected.length);
+      expected.forEach((end, index) => {
+        expect(found?.[index]).to.be.closeTo(end, tolerance);
+      });
+    };
+    /** Wallace's approximation of Student's t is 0.1% too large at 7 degrees of freedom. */
+    const WALLACE = 0.0015;
+
+    it("a mean has Student's t interval, within 0 and its ceiling; by SciPy's quantile", () => {
+      const T = 2.364624251592784; // scipy.stats.t.ppf(0.975, 7)
+      const free = measureOf([2, 0.1], { kind: 'means' });
+      expectEnds(clusterInterval(free, given([0.25, 0.04]), 0, 0.95), [2 - T * 0.5, 2 + T * 0.5], WALLACE);
+      expectEnds(clusterInterval(free, given([0.25, 0.04]), 1, 0.95), [0.1 - T * 0.2, 0.1 + T * 0.2], WALLACE);
+      const bounded = measureOf([0.9, 0.1, 0.5], { kind: 'means', ceiling: 1 });
+      const errors = given([0.04, 0.04, 0.0001]);
+      expectEnds(clusterInterval(bounded, errors, 0, 0.95), [0.9 - T * 0.2, 1], WALLACE);
+      expectEnds(clusterInterval(bounded, errors, 1, 0.95), [0, 0.1 + T * 0.2], WALLACE);
+      expectEnds(clusterInterval(bounded, errors, 2, 0.95), [0.5 - T * 0.01, 0.5 + T * 0.01], WALLACE);
+    });
+
+    it("a rate has Wilson's interval with R (1 - R) / variance rows, times (z / t)^2; by SciPy's quantiles", () => {
+      const rates = measureOf([0.3, 0.5], { kind: 'rates' });
+      // 0.21 / 0.002 * (1.95996 / 2.36462)^2 = 72.1375 rows.
+      expectEnds(
+        clusterInterval(rates, given([0.002, 0.002]), 0, 0.95),
+        [0.2065756995232514, 0.41364809882594067],
+        WALLACE,
+      );
+      // The rate is the same in all 12 clusters, so each counts as one row.
+      expectEnds(clusterInterval(rates, given([0, 0], { clusters: [9, 12] }), 1, 0.95), [0.21810890857508686, 0.7818910914249131], WALLACE); // prettier-ignore
+    });
+
+    it('no interval without errors, with one cluster, or at a level without a critical value', () => {
+      expect(clusterInterval(measureOf([0.3], { kind: 'none' }), given([0.01]), 0, 0.95)).to.equal(null);
+      expect(clusterInterval(measureOf([0.3], { kind: 'means' }), given([NaN]), 0, 0.95)).to.equal(null);
+      expect(clusterInterval(measureOf([0.3], { kind: 'rates' }), given([NaN]), 0, 0.95)).to.equal(null);
+      expect(clusterInterval(measureOf([0.3], { kind: 'means' }), given([0.01]), 0, 1 - 2 ** -60)).to.equal(null);
+    });
+
+    it('means are compared by their differences or logarithms, by the delta method', () => {
+      const errors = given([0.04, 0.09, 0.16], { covariance: 0.02 });
+      const means = measureOf([2, 4, 8], { kind: 'means', ceiling: 10 });
+      const difference = clusterFamily(means, errors, [0, 1], 'difference') as ClusterFamily;
+      expect(Array.from(difference.values)).to.deep.equal([2, 4]);
+      expect(Array.from(difference.variances)).to.deep.equal([0.04, 0.09]);
+      expect([difference.ceiling, difference.pairs[0]?.covariance]).to.deep.equal([10, 0.02]);
+      const open = measureOf([2, 4], { kind: 'means' });
+      expect((clusterFamily(open, given([1, 1]), [0, 1], 'difference') as ClusterFamily).ceiling).to.equal(Infinity);
+      const ratio = clusterFamily(means, errors, [0, 1, 2], 'ratio') as ClusterFamily;
+      expectEnds(Array.from(ratio.values), [Math.log(2), Math.log(4), Math.log(8)]);
+      expectEnds(Array.from(ratio.variances), [0.04 / 4, 0.09 / 16, 0.16 / 64]);
+      expect(ratio.pairs[0]?.covariance).to.be.closeTo(0.02 / 8, 1e-12);
+      expect(ratio.ceiling).to.equal(Infinity);
+    });
+
+    it('rates are compared with a success and a failure added', () => {
+      const rates = measureOf([0.3, 0.5], { kind: 'rates' });
+      const errors = given([0.002, 0], { clusters: [8, 12] });
+      // 0.21 / 0.002 = 105 rows with 31.5 successes, and 12 clusters with 6: (x + 1) / (n + 2) = p, p (1 - p) / (n + 2).
+      const [p, q] = [32.5 / 107, 7 / 14];
+      const variances = [(p * (1 - p)) / 107, (q * (1 - q)) / 14];
+      const difference = clusterFamily(rates, errors, [0, 1], 'difference') as ClusterFamily;
+      expect([Array.from(difference.values), difference.ceiling]).to.deep.equal([[0.3, 0.5], 1]);
+      expectEnds(Array.from(difference.variances), variances);
+      // The logarithms are those of (x + 1/2) / (n + 1).
+      const ratio = clusterFamily(rates, errors, [0, 1], 'ratio') as ClusterFamily;
+      const values = [32 / 106, 6.5 / 13];
+      expectEnds(Array.from(ratio.values), values.map(Math.log));
+      expectEnds(
+        Array.from(ratio.variances),
+        variances.map((variance, group) => variance / (values[group] ?? NaN) ** 2),
+      );
+      // Covariances are scaled like the standard errors, so that correlations stay.
+      const shared = clusterFamily(rates, given([0.002, 0.002], { covariance: 0.001 }), [0, 1], 'difference') as ClusterFamily; // prettier-ignore
+      const [first = NaN, second = NaN] = shared.variances;
+      expect((shared.pairs[0]?.covariance ?? NaN) / Math.sqrt(first * second)).to.be.closeTo(0.5, 1e-9);
+      expect(clusterErrorBetween(rates, errors, 1, 0)).to.be.closeTo(Math.hypot(...variances.map(Math.sqrt)), 1e-12);
+    });
+
+    it('a comparison that is not possible has a reason', () => {
+      const reasonOf = (values: number[], sampling: object, variances = [0.1, 0.1]): unknown => {
+        const family = clusterFamily(measureOf(values, sampling), given(variances), [0, 1], 'ratio');
+        return typeof family === 'string' ? family : 'possible';
+      };
+      expect(reasonOf([1, 2], { kind: 'means', whyNoErrors: 'sums overflow' })).to.equal('sums overflow');
+      expect(reasonOf([1, 2], { kind: 'means' }, [0.1, NaN])).to.equal(
+        'the rows that a group needs are all in one cluster',
+      );
+      expect(reasonOf([1, 0], { kind: 'means' })).to.equal('a ratio of numbers that are not all positive');
+      expect(reasonOf([1, -2], { kind: 'means' })).to.equal('a ratio of numbers that are not all positive');
+      expect(reasonOf([1, 2], { kind: 'means' })).to.equal('possible');
+      expect(reasonOf([1, 0], { kind: 'rates' })).to.equal('possible');
+    });
+
+    it('the standard error of a difference of means is that of their covariance', () => {
+      const errors = given([0.04, 0.09, NaN], { covariance: 0.02 });
+      const means = measureOf([1, 2, 3], { kind: 'means' });
+      expect(clusterErrorBetween(means, errors, 1, 0)).to.be.closeTo(Math.sqrt(0.13 - 0.04), 1e-12);
+      expect(clusterErrorBetween(means, errors, 2, 0)).to.equal(null);
+    });
+
+    it('groups with fewer than 20 clusters, and strata with one cluster, have a warning', () => {
+      const warningsOf = (clusters: number[], lonely: number, others = clusters): string[] => {
+        const sampling = (own: number[]): object => ({ kind: 'means', clusters: given([1, 1], { clusters: own }) });
+        const compared = [clusters, others].map((own) => ({
+          measure: measureOf([1, 2], sampling(own)),
+          groups: [0, 1],
+        }));
+        return clusterWarnings(compared as never, { labels: ['a', 'b'], clusters: { lonely } as never });
+      };
+      expect(warningsOf([20, 20], 0)).to.deep.equal([]);
+      expect(warningsOf([20, 19.9], 0)).to.deep.equal([
+        'the rows of b count as about 19 clusters of equal size, so that its intervals may be too narrow',
+      ]);
+      expect(warningsOf([20, 19], 0, [20, 1.5])).to.deep.equal([
+        'the rows of b count as about 1 cluster of equal size, so that its intervals may be too narrow',
+      ]);
+      expect(warningsOf([30, 30], 1)).to.deep.equal([
+        '1 stratum has only one cluster; it is compared with the mean of all clusters',
+      ]);
+      expect(warningsOf([30, 30], 2)).to.deep.equal([
+        '2 strata have only one cluster; it is compared with the mean of all clusters',
+      ]);
+      expect(clusterWarnings([], { labels: [] })).to.deep.equal([]);
+      const none = { measure: measureOf([1], { kind: 'none' }), groups: [0] };
+      expect(clusterWarnings([none] as never, { labels: ['a'], clusters: { lonely: 0 } as never })).to.deep.equal([]);
     });
   });
 

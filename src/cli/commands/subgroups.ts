@@ -49,8 +49,8 @@ Examples:
   Which subgroups are hired more or less often than everyone else?
   $ evenhand subgroups --csv decisions.csv --columns sex,race,age,site --y-pred hired
 
-  Whose repaid loans were refused, with several loans per person:
-  $ evenhand subgroups --csv loans.parquet --columns sex,region,age,income --y-pred approved --y-true repaid \\
+  Which loans that were repaid would a model refuse, with several loans per person?
+  $ evenhand subgroups --csv loans.parquet --columns sex,region,age,income --y-pred predicted --y-true repaid \\
       --metric false_negative_rate --cluster person --out subgroups.html
 
 A difference is not a cause. A subgroup that is not reported may differ too.`,

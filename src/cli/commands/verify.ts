@@ -51,8 +51,8 @@ Examples:
 
 All numbers are computed again. The order of rows and the format of the files do not matter. Checksums show changes
 by accident; only the data show whether the counts are true, and only a signature shows who wrote the report.
-The verdict is VERIFIED if the data or a signature were checked too, and CONSISTENT if the report was only compared with
-its own statistics.
+The verdict is VERIFIED if the data or a signature were checked too. With a signature alone, it shows who signed the
+numbers, and not that the rows give them. It is CONSISTENT if the report was only compared with its own statistics.
 Exit codes: 0 nothing differs, 1 something differs, 2 invalid options, or no report that can be verified,
 3 an internal error.`,
     run,
