@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
 import { createRandom } from '../../src/internal/random.ts';
-import { testMissingness } from '../../src/metrics/compare/missing-rows.ts';
+import { describeMissing, isUnevenlyMissing, testMissingness } from '../../src/metrics/compare/missing-rows.ts';
 import {
   computeMetric,
   mergeStats,
@@ -232,6 +232,58 @@ describe('rows with missing values', () => {
     expect(small.isRandom).to.equal(true);
     expect(small.pValue).to.be.closeTo(18 / 66, 0.05);
     expect(testMissingness(table([2, 0, 0], [2, 4, 4]), 1).pValue).to.equal(small.pValue);
+  });
+
+  it('of small groups are tested with the exact distribution of tables with the same margins', () => {
+    const trials = [4, 4, 6];
+    const observed = [3, 0, 2];
+    const choose = (n: number, k: number): number => (k === 0 ? 1 : (choose(n - 1, k - 1) * n) / k);
+    const rate = 5 / 14;
+    const statistic = (missing: readonly number[]): number =>
+      trials.reduce((sum, n, group) => sum + ((missing[group] ?? NaN) - n * rate) ** 2 / (n * rate * (1 - rate)), 0);
+    let exact = 0;
+    for (let a = 0; a <= 4; a++) {
+      for (let b = 0; b <= 4; b++) {
+        const c = 5 - a - b;
+        if (c < 0 || c > 6) continue;
+        const probability = (choose(4, a) * choose(4, b) * choose(6, c)) / choose(14, 5);
+        if (statistic([a, b, c]) >= statistic(observed) - 1e-12) exact += probability;
+      }
+    }
+    // Groups without rows are left out. 999 replicates have a standard error of 0.012.
+    const found = testMissingness({ dropped: Float64Array.of(3, 0, 0, 2), kept: Float64Array.of(1, 0, 4, 4) }, 1);
+    expect(exact).to.be.within(0.1, 0.2);
+    expect([found.isRandom, Math.abs((found.pValue ?? NaN) - exact) < 0.04]).to.deep.equal([true, true]);
+    expect((found.pValue ?? NaN) * 1000, 'of 999 replicates').to.be.closeTo(Math.round((found.pValue ?? NaN) * 1000), 1e-9); // prettier-ignore
+  });
+
+  it('are tested by chi-square from an expected count of 5', () => {
+    // 15 of 30 rows are missing, so 5 are expected in each cell; chi-square is 2 (0 + 4 + 4) / 5 on 2 degrees of freedom.
+    const found = testMissingness({ dropped: Float64Array.of(5, 3, 7), kept: Float64Array.of(5, 7, 3) }, 1);
+    expect(found.pValue).to.be.closeTo(Math.exp(-1.6), 1e-12);
+    expect(found.isRandom).to.equal(false);
+  });
+
+  it('of two groups are tested by Fisher, also if a third group has no rows', () => {
+    // 4 of 8 rows are missing, all of one group: 2 of choose(8, 4) = 70 tables.
+    const found = testMissingness({ dropped: Float64Array.of(4, 0, 0), kept: Float64Array.of(0, 0, 4) }, 1);
+    expect(found.pValue).to.be.closeTo(2 / 70, 1e-12);
+    expect(found.isRandom).to.equal(false);
+    expect(testMissingness({ dropped: Float64Array.of(0, 0), kept: Float64Array.of(3, 4) }, 1)).to.deep.equal({ pValue: null, isRandom: false }); // prettier-ignore
+    expect(testMissingness({ dropped: Float64Array.of(4, 0), kept: Float64Array.of(0, 0) }, 1)).to.deep.equal({ pValue: null, isRandom: false }); // prettier-ignore
+  });
+
+  it('a warning names the groups with the largest and smallest share, and bounds if there are any', () => {
+    const counts = { dropped: Float64Array.of(4, 0, 1, 0), kept: Float64Array.of(4, 8, 3, 0) };
+    const missing = { n: 5, byGroup: {}, pValue: 0.049, worstCase: null };
+    const labels = ['a', 'b', 'c', 'empty'];
+    const start = 'rows with missing values are not equally common in all groups (p = 0.049): 50.0% of a, 0.0% of b. ';
+    expect(describeMissing(missing, counts, labels)).to.equal(`${start}No bounds are known for the value with the missing rows`); // prettier-ignore
+    expect(describeMissing({ ...missing, worstCase: [0.1, 0.25] }, counts, labels)).to.equal(`${start}With the missing rows the value could be anywhere from 0.1000 to 0.2500`); // prettier-ignore
+    expect(describeMissing({ ...missing, pValue: 0.05 }, counts, labels)).to.equal(undefined);
+    expect(describeMissing({ ...missing, pValue: null }, counts, labels)).to.equal(undefined);
+    expect(isUnevenlyMissing(undefined)).to.equal(false);
+    expect(isUnevenlyMissing(null)).to.equal(false);
   });
 
   it('groups without any complete row do not differ', () => {

@@ -187,6 +187,65 @@ describe('counts below a number are left out', () => {
     });
   });
 
+  it('bounds with a reference group contain the value of all counts that could have been left out', () => {
+    const groups = { a: [30, 3, 20, 40], b: [25, 11, 2, 30], c: [10, 12, 30, 31] } as const;
+    const stats = withoutSmallCells(reduceClassification(rowsOf(groups)), 4);
+    const reference = { ...OPTIONS, method: 'to_reference', referenceGroup: 'b' } as const;
+    for (const metric of ['demographic_parity_difference', 'true_positive_rate_ratio', 'equalized_odds_difference']) {
+      const values = Array.from(completions(Object.values(groups), 4), ([a, b, c]) =>
+        metricOf(metric, reduceClassification(rowsOf({ a: a as Cells, b: b as Cells, c: c as Cells })), reference),
+      ).map(({ value }) => value);
+      const result = metricOf(metric, stats, reference);
+      const [low, high] = result.bounds ?? [NaN, NaN];
+      expect(low, metric).to.be.at.most(Math.min(...values) + 1e-12);
+      expect(high, metric).to.be.at.least(Math.max(...values) - 1e-12);
+      expect(high - low, metric).to.be.below(0.3);
+      expect([result.referenceGroup, result.method]).to.deep.equal(['b', 'to_reference']);
+    }
+    const small = metricOf('selection_rate_difference', stats, { ...reference, referenceGroup: 'b', minGroupSize: 67 });
+    expect([small.bounds, Object.keys(small.nPerGroup)]).to.deep.equal([undefined, ['a', 'c']]);
+    expect(small.undefinedReason).to.equal(
+      'counts below 4 are left out, and selection_rate_difference has no bounds with these options',
+    );
+  });
+
+  it('a result holds the bounds, what is exact, and no interval or p-value', () => {
+    const stats = withoutSmallCells(reduceClassification(rowsOf({ a: [40, 3, 20, 60], b: [10, 10, 30, 30] })), 10);
+    const options = { minGroupSize: 80, withPValue: true, withEffectSize: true };
+    const of = (metric: string, more: object = {}) => metricOf(metric, stats, { ...options, ...more });
+    // Of the 43 rows of group a with true label 0, the 3 positive decisions are left out, so there may be 0 to 9.
+    const { perGroup, perGroupBounds, bounds, undefinedReason, ...rest } = of('equalized_odds_difference');
+    expect(perGroup).to.deep.equal({
+      a: { true_positive_rate: 0.75, false_positive_rate: null },
+      b: { true_positive_rate: 0.5, false_positive_rate: 0.5 },
+    });
+    expect(perGroupBounds).to.deep.equal({
+      a: { true_positive_rate: [0.75, 0.75], false_positive_rate: [0, 9 / 49] },
+      b: { true_positive_rate: [0.5, 0.5], false_positive_rate: [0.5, 0.5] },
+    });
+    expect(bounds).to.deep.equal([0.5 - 9 / 49, 0.5]);
+    expect(undefinedReason).to.equal('counts below 10 are left out, so that the value is between 0.3163 and 0.5000');
+    expect(rest).to.deep.include({
+      ...{ value: NaN, ci: null, ciLevel: null, ciMethod: null, pValue: null, pValueMethod: null },
+      ...{ effectSize: null, effectSizeName: null, minimumDetectableGap: null, missing: null, seed: null },
+      ...{ first: null, second: null, referenceGroup: null, method: 'between_groups', agg: 'worst_case', compat: null },
+      ...{ nPerGroup: { a: 120, b: 80 }, excluded: {} },
+      warnings: [
+        'counts below 10 are left out: rates have bounds, group sizes are those of the other counts, and a group without larger counts does not appear',
+      ],
+    });
+    const exact = of('true_positive_rate_difference');
+    expect([exact.value, exact.agg, exact.undefinedReason]).to.deep.equal([0.25, null, null]);
+    // The mean of the two gaps: 0.25, and 0.3163 to 0.5.
+    const mean = of('equalized_odds_difference', { agg: 'mean' });
+    expect(mean.agg).to.equal('mean');
+    expect(mean.bounds?.[0]).to.be.closeTo((0.25 + 0.5 - 9 / 49) / 2, 1e-12);
+    expect(mean.bounds?.[1]).to.be.closeTo((0.25 + 0.5) / 2, 1e-12);
+    const compat = of('demographic_parity_difference', { compat: 'fairlearn' });
+    expect(compat.compat).to.equal('fairlearn');
+    expect(of('demographic_parity_difference', { compat: 'aif360', referenceGroup: 'a' }).bounds).to.equal(undefined);
+  });
+
   it('a gate passes only if both bounds pass', () => {
     const result = { metric: 'demographic_parity_difference', value: NaN, ci: null, undefinedReason: 'left out' };
     const statusOf = (bounds: readonly [number, number], threshold: number, metric = result.metric): unknown => {
