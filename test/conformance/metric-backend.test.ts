@@ -4,7 +4,12 @@ import { expect } from 'chai';
 import { DataValidationError } from '../../src/exceptions/index.ts';
 import { danfoBackend } from '../../src/metrics/backends/danfo-backend.ts';
 import { duckDbBackend } from '../../src/metrics/backends/duckdb-backend.ts';
-import { METRIC_BACKENDS, type MetricBackend, metricBackend } from '../../src/metrics/backends/metric-backend.ts';
+import {
+  METRIC_BACKENDS,
+  type MetricBackend,
+  metricBackend,
+  nativeBackend,
+} from '../../src/metrics/backends/metric-backend.ts';
 import {
   mergeStats,
   metricOf,
@@ -130,6 +135,46 @@ function definitionOfMany(count: number): ScoreStats {
 
 // Imported dynamically, so that classes are identical even if the test runner loads modules differently.
 const LOADED: Readonly<Record<string, MetricBackend>> = { danfo: danfoBackend, duckdb: duckDbBackend };
+
+it('the native backend reads tensors with clusters, and adds the same clusters as for arrays', async () => {
+  const bits = [0, 1, 1, 0, 1, 1, 0, 1];
+  const [sensitive, cluster] = [Array.from('aaaabbbb'), Array.from('ppqqrrss')];
+  const loaded = nativeBackend;
+  const tensor = tf.tensor1d(bits, 'int32');
+  const float = tf.tensor1d(bits);
+  const [decided, numbered, scored] = [
+    [
+      { yPred: tensor, yTrue: tensor },
+      { yPred: bits, yTrue: bits },
+    ],
+    [
+      { yPred: float, yTrue: float },
+      { yPred: bits, yTrue: bits },
+    ],
+    [
+      { yScore: float, yTrue: tensor },
+      { yScore: bits, yTrue: bits },
+    ],
+  ] as const;
+  const given = { sensitive, cluster };
+  const pairs = [
+    await Promise.all(decided.map((rows) => loaded.classification({ ...rows, ...given }))),
+    await Promise.all(numbered.map((rows) => loaded.regression({ ...rows, ...given }))),
+    await Promise.all(scored.map((rows) => loaded.scores({ ...rows, ...given }))),
+  ];
+  tf.dispose([tensor, float]);
+  for (const [ofTensors, ofArrays] of pairs) {
+    expect(Array.from(ofTensors?.clusters?.clusters ?? [])).to.deep.equal([2, 2]);
+    expect(ofTensors).to.deep.equal(ofArrays);
+  }
+});
+
+it('a backend with an unknown name is an error that lists all backends', () => {
+  expect(() => metricBackend('pandas'))
+    .to.throw("There is no metric backend named 'pandas'.")
+    .that.includes({ suggestion: "The backends are 'native', 'danfo' and 'duckdb'." })
+    .with.deep.property('context', { backend: 'pandas' });
+});
 
 for (const name of METRIC_BACKENDS) {
   describe(`the ${name} backend`, () => {
