@@ -40,8 +40,7 @@ export function markdown(results: readonly CellResult[], made: Provenance): stri
   );
   return [
     '# Coverage of the default interval',
-    `<!-- Made by \`${made.command}\`; edit scripts/study/report.ts instead. -->`,
-    `\`${made.command}\` generated this page with evenhand ${made.version}, seed ${made.seed}. The figures for every simulated setting (cell) are in the repository, in \`docs/coverage.csv\`. The same seed gives the same figures on every machine and with any number of workers.`,
+    `\`${made.command}\` generated this page with evenhand ${made.version}, seed ${made.seed}. Edit \`scripts/study/report.ts\` to change it. The [verdicts](#verdicts) say whether the interval keeps its promise. The tables are for readers who want to see each setting. The figures for every simulated setting (cell) are in the repository, in \`docs/coverage.csv\`. The same seed gives the same figures on every machine and with any number of workers.`,
     design(made),
     '## Verdicts',
     verdicts(results).map(verdictLine).join('\n'),

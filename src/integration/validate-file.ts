@@ -1,3 +1,4 @@
+import { ValueError } from '../exceptions/index.ts';
 import { assertKnownOptions } from '../internal/arguments.ts';
 import type { CountedRows, CountsSource } from '../io/counted-rows.ts';
 import { findFiles } from '../io/find-files.ts';
@@ -133,11 +134,20 @@ async function assertFewCounted(
   }
 }
 
-/** Returns a request with the columns that counts have. */
-export function requestOfCounts(request: ValidateRequest, { counted }: CountedRows): ValidateRequest {
+/**
+ * Returns a request with the columns that counts have.
+ * @throws {ValueError} if a score threshold is given for counts without scores, whose decisions it cannot change
+ */
+export function requestOfCounts(request: ValidateRequest, { counted, title }: CountedRows): ValidateRequest {
   const [hasScores, hasNumbers] = [['score', 'score_bin'], ['prediction_sum']].map((names) =>
     names.some((name) => counted.has(name)),
   );
+  if (request.scoreThreshold !== undefined && hasScores !== true) {
+    throw new ValueError(`scoreThreshold has no effect, because ${title} holds no scores.`, {
+      context: { parameter: 'scoreThreshold' },
+      suggestion: 'Leave it out, or count scores: use `evenhand sql` with --score.',
+    });
+  }
   const threshold = counted.has('score_threshold') ? counted.numeric('score_threshold').values[0] : undefined;
   return {
     ...request,

@@ -4,12 +4,12 @@ import { isDecisionRate } from './measures/index.ts';
 /** Control characters that change the direction of the text that follows. */
 const TURNING = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** Escapes text from data so that Markdown shows it unchanged, on one line. */
+/** Escapes text from data so that Markdown shows it unchanged, on one line. A `<` before a space begins no HTML. */
 export function escapeMarkdown(text: string): string {
   return text
     .replaceAll(/\s*[\r\n]+\s*/g, ' ')
     .replaceAll(TURNING, '\ufffd')
-    .replaceAll(/([\\`*_|<>[\]])/g, '\\$1');
+    .replaceAll(/([\\`*_|>[\]]|<(?! ))/g, '\\$1');
 }
 
 /**

@@ -184,26 +184,12 @@ describe('counts give the statistics of the rows that were counted', () => {
 describe('counts that cannot be used', () => {
   const OK = { sex: ['f', 'm'], decision: [0, 1], n: [10, 20] };
   const cases: readonly (readonly [name: string, counts: Record<string, unknown[]>, message: RegExp])[] = [
-    ['no n', { sex: ['f'], decision: [1] }, /The table of counts has no column 'n' \(number of rows\)/],
-    [
-      'a negative n',
-      { ...OK, n: [10, -1] },
-      /Row 2 of the table of counts must be a whole number .* in column 'n', but holds -1/,
-    ],
     ['a fraction of rows', { ...OK, n: [10.5, 1] }, /Row 1 .* holds 10\.5/],
     ['a missing n', { ...OK, n: [10, null] }, /Row 2 .* holds nothing/],
     ['more rows than float64 counts', { ...OK, n: [2 ** 53, 1] }, /9007199254740992/],
     ['text for n', { ...OK, n: ['ten', 1] }, /'n'.*'ten'/],
-    ['weights without squares', { ...OK, weight: [1, 2] }, /no column 'weight_squared'/],
-    ['impossible weights', { ...OK, weight: [10, 20], weight_squared: [1, 20] }, /which no weights have/],
     ['negative weights', { ...OK, weight: [-1, 20], weight_squared: [1, 20] }, /must be 0 or more, or empty/],
-    [
-      'invalid rows',
-      { ...OK, invalid: [0, 3] },
-      /3 of the rows counted in the table of counts hold a number that is not finite/,
-    ],
     ['a label that is not 0 or 1', { ...OK, decision: ['a', 'b'] }, /decision must be 0 or 1, but holds 'a'/],
-    ['no decision', { sex: ['f', 'm'], n: [1, 2] }, /no column 'decision'/],
     ['no attribute', { decision: [0, 1], n: [1, 2] }, /no column 'sex'/],
   ];
   for (const [name, counts, message] of cases) {
@@ -214,6 +200,207 @@ describe('counts that cannot be used', () => {
       );
       expect((error as Error).name).to.equal('DataValidationError');
       expect(String(error)).to.match(message);
+    });
+  }
+
+  const ADD_SQUARES = 'Add the sum of squared weights, which intervals need.';
+  const CHECK_SUMS = 'Check that weight is the sum of the weights, and weight_squared the sum of their squares.';
+  const SAME_BINS = 'Count all scores with bins of the same width.';
+  const bins = (steps: unknown[]): Record<string, unknown[]> => ({
+    ...{ sex: ['f', 'm'], truth: [0, 1], decision: [0, 1], n: [10, 20], score_bin: [1, 2], score_step: steps },
+    ...{ loss_positive: [0, 1], loss_positive_squared: [0, 1], loss_negative: [1, 0], loss_negative_squared: [1, 0] },
+  });
+  const without = (counts: object, column: string): object =>
+    Object.fromEntries(Object.entries(counts).filter(([name]) => name !== column));
+  const fixes: readonly (readonly [name: string, counts: object, expected: object, more?: object])[] = [
+    [
+      'no n',
+      { sex: ['f'], decision: [1] },
+      {
+        message: /^The table of counts has no column 'n' \(number of rows\)/,
+        code: 'unknown-column',
+        context: { column: 'n', columns: ['sex', 'decision'] },
+        suggestion: 'Count with the statement that `evenhand sql` prints, or add a column n.',
+      },
+    ],
+    [
+      'a negative n',
+      { ...OK, n: [10, -1] },
+      {
+        message: /^Row 2 of the table of counts must be a whole number .* in column 'n', but holds -1/,
+        ...{ code: 'invalid-value', context: { row: 2 }, suggestion: 'Correct the number.' },
+      },
+    ],
+    [
+      'no sum of squared weights',
+      { ...OK, weight: [1, 2] },
+      {
+        code: 'unknown-column',
+        context: { column: 'weight_squared', columns: ['sex', 'decision', 'n', 'weight'] },
+        suggestion: ADD_SQUARES,
+      },
+    ],
+    [
+      'squares that are too large',
+      { ...OK, weight: [10, 20], weight_squared: [20, 401] },
+      {
+        message:
+          'Row 2 of the table of counts has 20 rows with a sum of weights of 20 and a sum of squared weights of 401, which no weights have.',
+        context: { row: 2 },
+        suggestion: CHECK_SUMS,
+      },
+    ],
+    [
+      'squares that are too small',
+      { ...OK, weight: [10, 20], weight_squared: [9.9, 20] },
+      {
+        message:
+          'Row 1 of the table of counts has 10 rows with a sum of weights of 10 and a sum of squared weights of 9.9, which no weights have.',
+      },
+    ],
+    [
+      'squares without a weight',
+      { ...OK, weight: [null, 20], weight_squared: [1, 20] },
+      { context: { row: 1 }, suggestion: CHECK_SUMS },
+    ],
+    [
+      'an infinite sum',
+      { ...OK, weight: [Infinity, 20], weight_squared: [1, 20] },
+      {
+        message: "Row 1 of the table of counts must be finite, or empty in column 'weight', but holds Infinity.",
+        context: { row: 1 },
+      },
+    ],
+    [
+      'invalid rows',
+      { ...OK, invalid: [1200, 3] },
+      {
+        message:
+          '1,203 of the rows counted in the table of counts hold a number that is not finite, or a negative weight.',
+        ...{ code: 'invalid-value', context: { rows: 1203 } },
+        suggestion: 'Exclude these rows before counting, or replace the numbers by NULL, which means missing.',
+      },
+    ],
+    [
+      'a min_cell below 1',
+      { ...OK, min_cell: [0, 0] },
+      {
+        message:
+          'Row 1 of the table of counts must have the same min_cell as the other rows, and a count that is not smaller.',
+        suggestion: 'Count all rows with one statement. The numbers of suppressed counts cannot be added.',
+      },
+    ],
+    [
+      'counts of the same rows, with small counts left out',
+      { sex: ['f', 'f', 'm'], decision: [1, 1, 0], n: [10, 20, 30], min_cell: [10, 10, 10] },
+      {
+        code: 'invalid-data',
+        context: { columns: ['sex', 'decision', 'n', 'min_cell'] },
+        suggestion: 'Counts that were left out cannot be added. Count all rows with one statement.',
+      },
+    ],
+    [
+      'a column that divides counts further, with small counts left out',
+      { ...OK, site: ['x', 'y'], min_cell: [10, 10] },
+      {
+        code: 'invalid-data',
+        context: { column: 'site', attribute: ['sex'] },
+        suggestion: 'Count each attribute with a statement of its own (evenhand sql --min-cell, with one --sensitive).',
+      },
+    ],
+    [
+      'another threshold than that of the decisions',
+      { ...bins([0.5, 0.5]), score_threshold: [0.3, 0.3] },
+      {
+        code: 'invalid-value',
+        context: { parameter: 'scoreThreshold', expected: 0.3, received: 0.5 },
+        suggestion: 'Use the threshold 0.3, or count again with the other threshold.',
+      },
+      { scoreThreshold: 0.5 },
+    ],
+    [
+      'no decisions',
+      { sex: ['f', 'm'], n: [1, 2] },
+      { code: 'unknown-column', suggestion: 'Count predictions: use `evenhand sql` with --y-pred.' },
+    ],
+    [
+      'no true labels',
+      without(bins([0.5, 0.5]), 'truth'),
+      { name: 'ValueError', message: 'roc_auc_difference needs true labels.' },
+      { metric: ['roc_auc_difference'] },
+    ],
+    [
+      'no width of bins',
+      without(bins([0.5, 0.5]), 'score_step'),
+      { code: 'unknown-column', suggestion: 'Count scores: use `evenhand sql` with --score.' },
+      { metric: ['roc_auc_difference'] },
+    ],
+    [
+      'a score threshold for decisions',
+      OK,
+      {
+        name: 'ValueError',
+        message: 'scoreThreshold has no effect, because the table of counts holds no scores.',
+        context: { parameter: 'scoreThreshold' },
+        suggestion: 'Leave it out, or count scores: use `evenhand sql` with --score.',
+      },
+      { scoreThreshold: 0.5 },
+    ],
+    [
+      'no sums of numbers',
+      { sex: ['f', 'm'], n: [1, 2] },
+      { code: 'unknown-column', suggestion: 'Count numbers: use `evenhand sql` with --regression.' },
+      { metric: ['mean_prediction_difference'] },
+    ],
+    [
+      'bins of two widths',
+      bins([0.5, 0.25]),
+      {
+        message:
+          "Row 2 of the table of counts must hold one power of two above 0 in column 'score_step', but holds 0.25.",
+        ...{ code: 'invalid-value', context: { row: 2 }, suggestion: SAME_BINS },
+      },
+      { metric: ['roc_auc_difference'] },
+    ],
+    ...[0, -0.5, 0.3].map(
+      (step) =>
+        [
+          `bins of width ${String(step)}`,
+          bins([step, step]),
+          { context: { row: 1 }, suggestion: SAME_BINS },
+          { metric: ['roc_auc_difference'] },
+        ] as const,
+    ),
+    [
+      'a positive label that does not occur',
+      { ...OK, decision: ['no', 'yes'] },
+      {
+        message: "No row of the table of counts holds the positive label 'maybe' in column 'decision'.",
+        context: { column: 'decision', labels: ['no', 'yes'], positiveLabel: 'maybe' },
+      },
+      { positiveLabel: 'maybe' },
+    ],
+    [
+      'a label that is not binary',
+      { ...OK, decision: [0, 2] },
+      { message: /decision must be 0 or 1, but holds 2 in row 2 of the table of counts/ },
+    ],
+  ];
+  for (const [name, counts, { message, ...expected }, more] of fixes as readonly (readonly [
+    string,
+    object,
+    { message?: string | RegExp },
+    object?,
+  ])[]) {
+    // prettier-ignore
+    it(`${name}: the error has a code, names the place, and says how to fix it`, async () => {
+      const error = await validateCounts(counts as never, { attributes: [['sex']], minGroupSize: 1, ...more }).then(
+        () => undefined,
+        (reason: unknown) => reason as Error & { context: object },
+      );
+      expect(error, String(error)).to.deep.include({ name: 'DataValidationError', ...expected });
+      if (typeof message === 'string') expect(error?.message).to.equal(message);
+      if (message instanceof RegExp) expect(error?.message).to.match(message);
     });
   }
 

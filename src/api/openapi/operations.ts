@@ -466,7 +466,8 @@ export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
   ...tagged('Service', {
     getHealth: {
       summary: 'Check that the process is running',
-      description: 'For a load balancer. Needs no key.',
+      description:
+        'For a liveness probe. Needs no key. It stays 200 if Redis is away or the service drains: /ready reports both.',
       responses: { 200: jsonAnswer('The process is running.', 'Health'), ...problems(403, 500) },
       security: [],
     },
