@@ -28,6 +28,22 @@ function isExcess(metric: string): boolean {
   return /_(?:excess|size)$/.test(metric);
 }
 
+/**
+ * Returns whether a gate judges the size of a value, without its direction. A gap of -0.9 is as large as one of 0.9, so
+ * the usual limit of a gap (an upper one) and of a ratio (a lower one) bounds the size, also if it has a comparator.
+ * Every other comparator judges the value with its sign.
+ */
+export function judgesSize(
+  { metric, isDifference }: Pick<JudgedMetric, 'metric' | 'isDifference'>,
+  comparator: Comparator | undefined,
+  threshold: number,
+): boolean {
+  if (isExcess(metric) || (isDifference === true && isHigherBetter(metric))) return false;
+  if (comparator === undefined) return true;
+  if (metric.endsWith('_ratio')) return isDifference !== true && comparator.startsWith('>') && threshold <= 1;
+  return /_(?:gap|difference)$/.test(metric) && (comparator === '<=' ? threshold >= 0 : comparator === '<' && threshold > 0); // prettier-ignore
+}
+
 export { COMPARATORS, type Comparator } from '../metrics/threshold-range.ts';
 
 /** The verdict of the gate. */
@@ -79,6 +95,9 @@ const HOLDS: Readonly<Record<Comparator, (value: number, threshold: number) => b
  * - A ratio or an accuracy passes if value >= threshold. A ratio above 1 is replaced by its inverse. Only the
  *   conventions of AIF360 give such ratios.
  *
+ * A comparator that is the one of the rule does not change it: a gap passes `<= 0.1` if |value| <= 0.1. Other comparators
+ * and negative limits compare the value with its sign, so a gap of -0.9 passes `>= -1`.
+ *
  * The gate judges the point estimate. If the interval contains the threshold, the message says so. An undefined metric
  * fails, and the message gives the reason. Without a threshold there is no verdict.
  *
@@ -109,7 +128,8 @@ export function judge(
   const isRatio = result.metric.endsWith('_ratio');
   const used = given ?? (isHigherBetter(result.metric) ? '>=' : '<=');
   const name = result.key ?? result.metric;
-  assertThreshold({ metric: name, threshold, comparator: used }, gateRange(result, given === undefined));
+  const bySize = judgesSize(result, given, threshold);
+  assertThreshold({ metric: name, threshold, comparator: used }, gateRange(result, given === undefined || bySize));
   const unevenlyMissing = isUnevenlyMissing(result.missing);
   const verdict = { threshold, comparator: used, straddles: false, unevenlyMissing };
   if (result.bounds !== undefined) return { ...verdict, ...judgeBounds(name, result.bounds, used, threshold) };
@@ -119,11 +139,10 @@ export function judge(
       ...verdict,
       passed: false,
       status: 'undefined',
-      message: `FAIL: ${name} is undefined (${reason}).`,
+      message: `UNDEFINED: ${name} has no value (${reason}).`,
     };
   }
-  const isSigned = isExcess(result.metric) || (result.isDifference === true && isHigherBetter(result.metric));
-  const { value, ci } = given === undefined && !isSigned ? sizeOf(result, isRatio) : result;
+  const { value, ci } = bySize ? sizeOf(result, isRatio) : result;
   const isWithin = HOLDS[used](value, threshold);
   const passed = isWithin && !(strictMissing && unevenlyMissing);
   const straddles = ci !== null && ci[0] <= threshold && threshold <= ci[1];
@@ -153,7 +172,7 @@ function judgeBounds(
   const range = `${name} is between ${low.toFixed(4)} and ${high.toFixed(4)}`;
   const rule = `${comparator} ${String(threshold)}`;
   if (!isCertain)
-    return { passed, status: 'undefined', message: `FAIL: ${range}, so that it is not certain to be ${rule}.` };
+    return { passed, status: 'undefined', message: `UNDEFINED: ${range}, so that it is not certain to be ${rule}.` };
   const verb = passed ? `PASS: ${range}, ${rule}` : `FAIL: ${range}, not ${rule}`;
   return { passed, status: passed ? 'pass' : 'fail', message: `${verb}.` };
 }

@@ -5,7 +5,7 @@ import { readFields } from '../io/config-text/read-fields.ts';
 import { type Gate, gatesSchema } from '../schemas/gates.ts';
 import { readTextFile } from '../io/read-text-file.ts';
 import { readYaml } from '../io/read-yaml.ts';
-import { isHigherBetter } from './assertions.ts';
+import { isHigherBetter, judgesSize } from './assertions.ts';
 import { gateProblems, type GateRequest } from './gates.ts';
 
 const EXAMPLE = "Write a list of gates, such as '- { metric: demographic_parity_difference, threshold: 0.1 }'.";
@@ -69,7 +69,7 @@ export async function isGatesFile(file: string): Promise<boolean> {
 /** Describes a gate in one line. */
 export function describeGate({ metric, comparator, threshold, attributes }: Gate): string {
   const limit = `${comparator === undefined ? LIMITS[isHigherBetter(metric) ? '>=' : '<='] : LIMITS[comparator]} ${String(threshold)}`;
-  const size = comparator === undefined && !isHigherBetter(metric) ? ' in size' : '';
+  const size = judgesSize({ metric }, comparator, threshold) && !isHigherBetter(metric) ? ' in size' : '';
   const names = attributes?.map((given) => [given].flat().join(' and ')).join('; ') ?? 'every attribute';
   return escapeControls(`${metric}: ${limit}${size}, for ${names}.`);
 }

@@ -10,7 +10,7 @@ const REPORT: GateReport = {
   cases: [
     { attribute: 'sex', name: 'demographic_parity_difference <= 0.1', status: 'fail', message: 'FAIL: demographic_parity_difference 0.2000 > 0.1.' },
     { attribute: 'race', name: 'demographic_parity_difference <= 0.1', status: 'pass', message: 'PASS: demographic_parity_difference 0.0500 <= 0.1.' },
-    { attribute: 'age', name: 'demographic_parity_difference <= 0.1', status: 'undefined', message: 'FAIL: demographic_parity_difference is undefined (no groups).' },
+    { attribute: 'age', name: 'demographic_parity_difference <= 0.1', status: 'undefined', message: 'UNDEFINED: demographic_parity_difference has no value (no groups).' },
     { attribute: 'sex||race', name: 'no gate', status: null, message: 'No gate names this attribute.' },
   ],
 }; // prettier-ignore
@@ -36,7 +36,7 @@ describe('a report of gates as JUnit XML', () => {
   it('has the message of a test that did not pass', () => {
     const xml = gateReportToJunit(REPORT);
     expect(xml).to.include('<failure message="FAIL: demographic_parity_difference 0.2000 &gt; 0.1."');
-    expect(xml).to.include('<error message="FAIL: demographic_parity_difference is undefined (no groups)."');
+    expect(xml).to.include('<error message="UNDEFINED: demographic_parity_difference has no value (no groups)."');
   });
 
   it('follows the schema for any texts', () => {

@@ -109,7 +109,34 @@ describe('the gate', () => {
     }
   });
 
-  it('compares the signed value only if a comparator is given, and the conventions have signed values', () => {
+  it('gives a limit the same verdict with and without its usual comparator, for signed values too', () => {
+    const passed = (metric: string, value: number, threshold: number, comparator?: string): unknown =>
+      judge(result({ metric, value, compat: 'aif360' }), threshold, comparator).passed;
+    for (const value of [-0.3, -0.1, 0.1, 0.3]) {
+      const expected = Math.abs(value) <= 0.2;
+      expect(passed('demographic_parity_difference', value, 0.2)).to.equal(expected);
+      expect(passed('demographic_parity_difference', value, 0.2, '<=')).to.equal(expected);
+      expect(passed('demographic_parity_difference', value, 0.2, '<')).to.equal(expected);
+    }
+    for (const [value, expected] of [
+      [0.7, false],
+      [0.9, true],
+      [1.1, true],
+      [1.4, false],
+    ] as const) {
+      // prettier-ignore
+      expect(passed('demographic_parity_ratio', value, 0.8)).to.equal(expected);
+      expect(passed('demographic_parity_ratio', value, 0.8, '>=')).to.equal(expected);
+      expect(passed('demographic_parity_ratio', value, 0.8, '>')).to.equal(expected);
+    }
+    // An upper limit of a ratio, and a lower limit above 1, are compared with the ratio itself.
+    expect(passed('demographic_parity_ratio', 1.3, 1.25, '<=')).to.equal(false);
+    expect(passed('demographic_parity_ratio', 1.3, 1.25, '>=')).to.equal(true);
+    expect(passed('demographic_parity_difference', -0.1, 0, '<')).to.equal(true);
+    expect(passed('demographic_parity_difference', -0.1, 0, '<=')).to.equal(false);
+  });
+
+  it('compares the signed value with other comparators, where the conventions have signed values', () => {
     const signed = { value: -0.3, compat: 'aif360' } as const;
     expect(judge(result(signed), -0.5, '>=').passed).to.equal(true);
     expect(judge(result(signed), -0.2, '>=').passed).to.equal(false);
@@ -127,14 +154,14 @@ describe('the gate', () => {
     };
     expect(statusOf(0.02, 0.08)).to.deep.equal([true, 'pass', 'PASS']);
     expect(statusOf(0.02, 0.1)).to.deep.equal([true, 'pass', 'PASS']);
-    expect(statusOf(0.02, 0.1, '<')).to.deep.equal([false, 'undefined', 'FAIL']);
-    expect(statusOf(0.02, 0.12)).to.deep.equal([false, 'undefined', 'FAIL']);
+    expect(statusOf(0.02, 0.1, '<')).to.deep.equal([false, 'undefined', 'UNDE']);
+    expect(statusOf(0.02, 0.12)).to.deep.equal([false, 'undefined', 'UNDE']);
     expect(statusOf(0.11, 0.12)).to.deep.equal([false, 'fail', 'FAIL']);
     expect(statusOf(0.11, 0.12, '>')).to.deep.equal([true, 'pass', 'PASS']);
     const { threshold, comparator, message } = judge(result({ value: NaN, bounds: [0.02, 0.12] }), 0.1);
     expect([threshold, comparator]).to.deep.equal([0.1, '<=']);
     expect(message).to.equal(
-      'FAIL: demographic_parity_difference is between 0.0200 and 0.1200, so that it is not certain to be <= 0.1.',
+      'UNDEFINED: demographic_parity_difference is between 0.0200 and 0.1200, so that it is not certain to be <= 0.1.',
     );
   });
 
@@ -356,10 +383,10 @@ describe('the gate on values with a sign, and on ratios above 1', () => {
     undefinedReason: null,
   });
 
-  it('treats a ratio of 4 like 1/4, unless a comparator is given', () => {
+  it('treats a ratio of 4 like 1/4, also with its usual comparator', () => {
     expect(judge(result('demographic_parity_ratio', 4), 0.8).passed).to.equal(false);
     expect(judge(result('demographic_parity_ratio', 1.2), 0.8).passed).to.equal(true);
-    expect(judge(result('demographic_parity_ratio', 4), 0.8, '>=').passed).to.equal(true);
+    expect(judge(result('demographic_parity_ratio', 4), 0.8, '>=').passed).to.equal(false);
   });
 
   it('compares the absolute values of a signed interval with the threshold', () => {

@@ -53,7 +53,7 @@ describe('the document of a validation', () => {
   it('is UNDEFINED, and does not pass, if no gate fails but a metric is undefined', () => {
     const { verdict } = documentOf({ only: [100, 40] }, GATE);
     expect(verdict).to.include({ kind: 'undefined', title: 'UNDEFINED' });
-    expect(verdict?.sentences[0]).to.include('undefined (only one group with at least 30 rows');
+    expect(verdict?.sentences[0]).to.include('has no value (only one group with at least 30 rows');
     const both = { metric: ['demographic_parity_difference<=0.1', 'equal_opportunity_difference<=0.1'] };
     // Without a positive true label no group has a true positive rate.
     const failed = documentOf(SEX, { ...both, yTrue: Array.from({ length: 300 }, () => 0) }).verdict;

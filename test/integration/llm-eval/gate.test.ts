@@ -42,10 +42,26 @@ describe('the gate on an evaluation', () => {
     });
   }
 
-  it('judges the absolute value of a signed gap, and the signed value if a comparator is given', () => {
+  it('judges the absolute value of a signed gap, however an upper limit is written', () => {
     const metrics = byName([llmMetric({ metric: 'length_gap', evaluator: 'counterfactual', value: -2 })]);
     expect(judgeLlmEval(metrics, { metric: 'length_gap', threshold: 1 }).passed).to.equal(false);
-    expect(judgeLlmEval(metrics, { metric: 'length_gap', threshold: 1, comparator: '<=' }).passed).to.equal(true);
+    expect(judgeLlmEval(metrics, { metric: 'length_gap', threshold: 1, comparator: '<=' }).passed).to.equal(false);
+    for (const [metric, passed] of [
+      ['length_gap<=1', false],
+      ['length_gap<1', false],
+      ['length_gap<=2', true],
+      ['length_gap<2', false],
+      ['length_gap<=0', false],
+      // With its sign, -2 is above -3, and below -1.
+      ['length_gap>=-3', true],
+      ['length_gap>=-1', false],
+      ['length_gap<=-1', true],
+      ['length_gap>=1', false],
+    ] as const) {
+      expect(judgeLlmEval(metrics, { metric }).passed, metric).to.equal(passed);
+    }
+    const gate = judgeLlmEval(metrics, { metric: 'length_gap<=1' });
+    expect(Object.values(gate.metrics)[0]?.message).to.include('2.0000 > 1');
   });
 
   describe('an excess, which is signed: below noise there is no difference', () => {
@@ -94,7 +110,7 @@ describe('the gate on an evaluation', () => {
   it('fails an undefined metric with its reason', () => {
     const { metrics } = judgeLlmEval(METRICS, { metric: 'toxic_fraction', threshold: 1 });
     expect(metrics['toxic_fraction']).to.include({ passed: false, status: 'undefined' });
-    expect(metrics['toxic_fraction']?.message).to.include('undefined (fewer than 5 answers)');
+    expect(metrics['toxic_fraction']?.message).to.include('has no value (fewer than 5 answers)');
   });
 
   it('accepts several names, or a threshold for each', () => {
@@ -215,7 +231,7 @@ describe('assertLlmFairness', () => {
     expect(error.message)
       .to.include('sentiment_gap.gender')
       .and.to.include('sentiment_gap.weekday')
-      .and.to.include('toxic_fraction is undefined')
+      .and.to.include('toxic_fraction has no value')
       .and.not.to.include('refusal_gap');
     expect(error.context['failed']).to.deep.equal(['sentiment_gap.gender', 'sentiment_gap.weekday', 'toxic_fraction']);
   });

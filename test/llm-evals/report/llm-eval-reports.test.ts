@@ -28,7 +28,7 @@ const FAILED: LlmEvalVerdict = {
   metrics: {
     'sentiment_gap.gender': { ...sentence, passed: false, status: 'fail', message: 'FAIL: it is 0.2100 > 0.1.' },
     'sentiment_gap.weekday': { ...sentence, passed: true, status: 'pass', message: 'PASS: it is 0.0200 <= 0.1.' },
-    toxic_fraction: { ...sentence, passed: false, status: 'undefined', message: 'FAIL: it is undefined (few).' },
+    toxic_fraction: { ...sentence, passed: false, status: 'undefined', message: 'UNDEFINED: it has no value (few).' },
   },
 };
 
@@ -383,7 +383,7 @@ describe('an evaluation as JUnit XML', () => {
     expect(counts).to.include({ tests: '4', failures: '1', errors: '1', skipped: '0', time: '12.346' });
     expect(output).to.include('seed: 42');
     expect(xml).to.include('<failure message="FAIL: it is 0.2100 &gt; 0.1."');
-    expect(xml).to.include('<error message="FAIL: it is undefined (few)."');
+    expect(xml).to.include('<error message="UNDEFINED: it has no value (few)."');
     expect(xml).not.to.include('refusal_gap');
   });
 
