@@ -192,7 +192,8 @@ async function parseOptions<Request>(
   { sensitive, ...options }: { readonly sensitive?: unknown },
 ): Promise<Request> {
   const { parseBy } = await import('../schemas/parse.ts');
-  return parseBy(schema, { ...options, attributes: sensitive }, name, flagName);
+  const flagOf = (field: string): string => flagName(field === 'attributes' ? 'sensitive' : field);
+  return parseBy(schema, { ...options, attributes: sensitive }, name, flagOf);
 }
 
 function addOption(command: Command, line: string, parsers: OptionParsers): void {

@@ -44,6 +44,14 @@ export function judgesSize(
   return /_(?:gap|difference)$/.test(metric) && (comparator === '<=' ? threshold >= 0 : comparator === '<' && threshold > 0); // prettier-ignore
 }
 
+/** Returns a warning for a gate that large gaps pass and small ones fail, which is rarely meant; otherwise ''. */
+export function reversedGateWarning(metric: string, comparator: Comparator | undefined, threshold: number): string {
+  const isReversed = metric.endsWith('_ratio')
+    ? comparator?.startsWith('<') === true && threshold < 1
+    : /_(?:gap|difference)$/.test(metric) && comparator?.startsWith('>') === true && threshold > 0;
+  return isReversed ? ' Warning: this gate passes if the groups differ more, not if they differ less.' : '';
+}
+
 export { COMPARATORS, type Comparator } from '../metrics/threshold-range.ts';
 
 /** The verdict of the gate. */
@@ -155,7 +163,7 @@ export function judge(
     unevenlyMissing,
     passed,
     status: passed ? 'pass' : 'fail',
-    message: `${holds}: ${name} ${value.toFixed(4)} ${isWithin ? used : NEGATED[used]} ${String(threshold)}.${caution}${missingWords(result, unevenlyMissing, passed !== isWithin)}`,
+    message: `${holds}: ${name} ${value.toFixed(4)} ${isWithin ? used : NEGATED[used]} ${String(threshold)}.${caution}${reversedGateWarning(result.metric, given, threshold)}${missingWords(result, unevenlyMissing, passed !== isWithin)}`,
   };
 }
 

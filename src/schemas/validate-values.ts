@@ -103,6 +103,14 @@ export const validateSchema = z
   .refine(({ counts, yPred, score }) => counts !== undefined || (yPred === undefined) !== (score === undefined), {
     message: 'Give either decisions ({yPred}) or scores ({score}).',
   })
+  .refine(({ yPred, score, yTrue }) => yTrue === undefined || (yTrue !== yPred && yTrue !== score), {
+    message:
+      'One column is used for the decisions or scores and for the true labels, so no decision could be wrong: change {yTrue}, or {yPred} or {score}.',
+  })
+  .refine(({ yPred, score, attributes }) => !attributes.flat().some((name) => name === yPred || name === score), {
+    message:
+      'One column is used for the decisions or scores and as a sensitive attribute, so every group would have its own decision: change {attributes}, or {yPred} or {score}.',
+  })
   .refine(
     ({ counts, score, scoreThreshold }) => counts !== undefined || score !== undefined || scoreThreshold === undefined,
     { message: 'A score threshold needs scores: add {score}.' },

@@ -96,6 +96,16 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
     /All 2 rows lack a prediction/,
   ],
   [
+    'one column as decisions and as true labels',
+    () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--y-true', 'p', '--sensitive', 'sex'],
+    /One column is used for the decisions or scores and for the true labels, so no decision could be wrong: change --y-true, or --y-pred or --score/,
+  ],
+  [
+    'one column as decisions and as a sensitive attribute',
+    () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitive', 'sex,p'],
+    /One column is used for the decisions or scores and as a sensitive attribute, .*: change --sensitive, or --y-pred or --score/,
+  ],
+  [
     'a threshold without its metric',
     () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitive', 'sex', '--threshold', '0.1'],
     /A threshold needs a metric: add --metric/,

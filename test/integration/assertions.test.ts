@@ -136,6 +136,22 @@ describe('the gate', () => {
     expect(passed('demographic_parity_difference', -0.1, 0, '<=')).to.equal(false);
   });
 
+  it('warns of a gate that large gaps pass', () => {
+    const warns = (metric: string, threshold: number, comparator?: string): boolean =>
+      judge(result({ metric, value: 0.5 }), threshold, comparator).message.endsWith(
+        ' Warning: this gate passes if the groups differ more, not if they differ less.',
+      );
+    expect(warns('demographic_parity_difference', 0.05, '>=')).to.equal(true);
+    expect(warns('demographic_parity_difference', 0.05, '>')).to.equal(true);
+    expect(warns('demographic_parity_ratio', 0.9, '<=')).to.equal(true);
+    expect(warns('sentiment_gap', 0.1, '>=')).to.equal(true);
+    expect(warns('demographic_parity_difference', 0.6, '<=')).to.equal(false);
+    expect(warns('demographic_parity_ratio', 0.4, '>=')).to.equal(false);
+    expect(warns('sentiment_gap', -0.1, '>=')).to.equal(false);
+    expect(warns('refusal_rate', 0.1, '>=')).to.equal(false);
+    expect(warns('demographic_parity_difference', 0.6)).to.equal(false);
+  });
+
   it('compares the signed value with other comparators, where the conventions have signed values', () => {
     const signed = { value: -0.3, compat: 'aif360' } as const;
     expect(judge(result(signed), -0.5, '>=').passed).to.equal(true);

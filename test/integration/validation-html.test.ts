@@ -213,7 +213,7 @@ describe('validationToHtml', () => {
 
   it('says why a metric is undefined, and warns if a rate has few rows', async () => {
     expect(await validationToHtml(cases['an undefined metric'], 'a.csv')).to.include(
-      '<strong>Undefined:</strong> only one group with at least 30 rows; two are needed (the minimum group size can be set).',
+      '<strong>Undefined:</strong> only one group with at least 30 rows; two are needed, or a smaller minimum group size.',
     );
     const thin = validationOf({ sex: decisions({ a: [12, 6], b: [40, 10] }) }, 0.9, undefined, { minGroupSize: 2 });
     expect(await validationToHtml(thin, 'a.csv')).to.match(

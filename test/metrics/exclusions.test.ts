@@ -28,7 +28,7 @@ describe('excluded groups', () => {
     const result = demographicParityDifference([1, 0, 1], ['a', 'a', 'a'], { minGroupSize: 1 });
     expect(result.value).to.be.NaN;
     expect(result.undefinedReason).to.equal(
-      'only one group with at least 1 rows; two are needed (the minimum group size can be set)',
+      'only one group with at least 1 rows; two are needed, or a smaller minimum group size',
     );
     expect(result.ci).to.equal(null);
     expect(result.toJSON().value).to.equal(null);

@@ -99,7 +99,7 @@ export function whyUndefined(
   { minGroupSize }: FilledMetricOptions,
 ): string | null {
   if (large < 2) {
-    return `${large === 0 ? 'no group' : 'only one group'} with at least ${String(minGroupSize)} rows; two are needed (the minimum group size can be set)`;
+    return `${large === 0 ? 'no group' : 'only one group'} with at least ${String(minGroupSize)} rows; two are needed, or a smaller minimum group size`;
   }
   const [beyond] = compared.flatMap(
     ({ measure, groups }) => groups.map((group) => whyBeyond(measure, group)).find((why) => why !== null) ?? [],
