@@ -15,7 +15,10 @@ import {
   statsFromJson,
   statsToJson,
 } from '../../src/metrics/index.ts';
+import { errorsOf } from '../../src/metrics/compare/cluster-evidence.ts';
+import { measureDefinition, type MeanSampling, type MeasureName } from '../../src/metrics/measures/index.ts';
 import { collectScores, gridStep, logLoss, type ScoreEntry, toGrid } from '../../src/metrics/statistics/score-grid.ts';
+import type { ClusterErrors } from '../../src/stats/cluster-gap.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 
 describe('measures of scores', () => {
@@ -32,6 +35,107 @@ describe('measures of scores', () => {
     const [low = NaN] = result.perGroupCi?.['a']?.['roc_auc'] ?? [];
     // The quartile of the standard normal distribution is 0.6744897501960817.
     expect(low).to.be.closeTo(5 / 6 - 0.6744897501960817 / Math.sqrt(27), 1e-12);
+  });
+
+  describe('errors from clusters, by hand', () => {
+    // Placements of the positives 0.9, 0.8 and 0.3: 1, 1 and 5/8, so AUC 7/8. Of the negatives 0.7, 0.3, 0.2 and 0.1: 2/3,
+    // 5/6, 1 and 1. The last cluster has one row.
+    const rows = {
+      yScore: [0.9, 0.7, 0.8, 0.3, 0.3, 0.2, 0.1],
+      yTrue: [1, 0, 1, 0, 1, 0, 0],
+      sensitive: Array.from('aaaaaaa'),
+      cluster: [1, 1, 2, 2, 3, 3, 4],
+    };
+    const errorsOfMeasure = (name: string, given: object = rows): ClusterErrors | undefined =>
+      errorsOf(measureDefinition(name as MeasureName).measure(reduceScores(given as typeof rows)));
+    /** The variance of a sum over four clusters, from the influence of each row. */
+    const varianceOf = (influence: readonly number[]): number => {
+      const sums = [1, 2, 3, 4].map((cluster) => influence.reduce((sum, value, row) => sum + (rows.cluster[row] === cluster ? value : 0), 0)); // prettier-ignore
+      return (4 / 3) * sums.reduce((sum, value) => sum + value ** 2, 0);
+    };
+
+    it('of the AUC: the placements of both labels', () => {
+      const placements = [1, 2 / 3, 1, 5 / 6, 5 / 8, 1, 1];
+      const influence = placements.map((placement, row) => (placement - 7 / 8) / (rows.yTrue[row] === 1 ? 3 : 4));
+      const errors = errorsOfMeasure('roc_auc');
+      expect(errors?.variances[0]).to.be.closeTo(varianceOf(influence), 1e-12);
+      // Three clusters have a positive row, all four a negative one, and each has one: the smaller number counts.
+      expect(errors?.clusters[0]).to.be.closeTo(3, 1e-12);
+    });
+
+    it('of the Brier score and of generalized rates', () => {
+      const losses = rows.yScore.map((score, row) => (score - (rows.yTrue[row] ?? NaN)) ** 2);
+      const mean = losses.reduce((sum, loss) => sum + loss, 0) / 7;
+      const brier = errorsOfMeasure('brier_score');
+      expect(brier?.variances[0]).to.be.closeTo(varianceOf(losses.map((loss) => (loss - mean) / 7)), 1e-12);
+      expect(brier?.clusters[0]).to.be.closeTo(49 / 13, 1e-12);
+      for (const [name, truth, clusters] of [
+        ['generalized_true_positive_rate', 1, 3],
+        ['generalized_false_positive_rate', 0, 4],
+      ] as const) {
+        // prettier-ignore
+        const own = rows.yScore.filter((_, row) => rows.yTrue[row] === truth);
+        const level = own.reduce((sum, score) => sum + score, 0) / own.length;
+        const influence = rows.yScore.map((score, row) =>
+          rows.yTrue[row] === truth ? (score - level) / own.length : 0,
+        );
+        const found = errorsOfMeasure(name);
+        expect(found?.variances[0], name).to.be.closeTo(varianceOf(influence), 1e-12);
+        expect(found?.clusters[0], name).to.be.closeTo(clusters, 1e-12);
+      }
+    });
+
+    it('are absent without clusters, and unknown for the log loss of rounded scores', () => {
+      const { cluster: _, ...plain } = rows;
+      expect(errorsOfMeasure('roc_auc', plain)).to.equal(undefined);
+      const stats = {
+        ...reduceScores(rows),
+        step: 0.5,
+        losses: { sums: Float64Array.of(7), squares: Float64Array.of(9) },
+      };
+      const { sampling } = measureDefinition('log_loss').measure(stats);
+      expect((sampling as MeanSampling).whyNoErrors).to.equal('the effect of clusters on rounded scores is not known');
+      expect((measureDefinition('brier_score').measure(reduceScores(rows)).sampling as MeanSampling).whyNoErrors).to.equal(undefined); // prettier-ignore
+    });
+  });
+
+  it('the standard error of the log loss of rounded scores is that of the exact sums', () => {
+    const stats = reduceScores({ yScore: [0.5, 0.5, 0.5, 0.5], yTrue: [0, 1, 0, 1], sensitive: Array.from('aaaa') });
+    const rounded = { ...stats, step: 0.5, losses: { sums: Float64Array.of(6), squares: Float64Array.of(12) } };
+    const { values, sampling, notes } = measureDefinition('log_loss').measure(rounded);
+    // Mean 6/4, variance 12/4 - (6/4)^2 = 0.75, divided by n - 1.
+    expect([values[0], (sampling as MeanSampling).standardErrors[0]]).to.deep.equal([1.5, 0.5]);
+    expect(notes).to.deep.equal([]);
+    const noteOf = (name: MeasureName, own: object = rounded): unknown =>
+      measureDefinition(name).measure(own as typeof stats).notes;
+    expect(noteOf('brier_score')).to.deep.equal(['scores were rounded to multiples of 0.5']);
+    expect(noteOf('log_loss', { ...rounded, losses: null })).to.deep.equal(['scores were rounded to multiples of 0.5, which changes the log loss considerably for scores near 0 or 1']); // prettier-ignore
+    // All four scores are tied: 2 * 2 of 4 pairs, halved.
+    expect(noteOf('roc_auc')).to.deep.equal(["scores were rounded to multiples of 0.5, which changes no group's AUC by more than 5.0e-1"]); // prettier-ignore
+    expect(noteOf('roc_auc', stats)).to.deep.equal([]);
+  });
+
+  it('a perfect AUC has a standard error of 0', () => {
+    const stats = reduceScores({
+      yScore: [0.9, 0.8, 0.7, 0.2, 0.1],
+      yTrue: [1, 1, 1, 0, 0],
+      sensitive: Array.from('aaaaa'),
+    });
+    const { values, sampling } = measureDefinition('roc_auc').measure(stats);
+    expect([values[0], (sampling as MeanSampling).standardErrors[0], (sampling as MeanSampling).sizes[0]]).to.deep.equal([1, 0, 2]); // prettier-ignore
+  });
+
+  it('a score that is no probability is an error with its value', () => {
+    for (const outside of [1.5, -0.5]) {
+      const stats = reduceScores({ yScore: [0.5, outside], yTrue: [0, 1], sensitive: ['a', 'a'] });
+      expect(() => measureDefinition('brier_score').measure(stats))
+        .to.throw(
+          DataValidationError,
+          `brier_score needs scores from 0 to 1, but there is a score of ${String(outside)}.`,
+        )
+        .that.deep.includes({ code: 'invalid-value', context: { metric: 'brier_score', value: outside } });
+      expect(measureDefinition('roc_auc').measure(stats).values[0]).to.equal(outside > 1 ? 1 : 0);
+    }
   });
 
   it('expected calibration error over ten bins of equal weight, by hand', () => {

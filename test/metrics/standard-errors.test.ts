@@ -1,6 +1,13 @@
 import { expect } from 'chai';
 
-import { type MeasureName, measureDefinition } from '../../src/metrics/measures/index.ts';
+import {
+  type GroupMeasure,
+  measureDefinition,
+  type MeanSampling,
+  type MeasureName,
+  parseMeasure,
+} from '../../src/metrics/measures/index.ts';
+import { effectiveCount } from '../../src/metrics/measures/group-measure.ts';
 import { reduceRows } from '../../src/metrics/compute-metric.ts';
 
 interface Expected {
@@ -98,4 +105,84 @@ describe('the value, the standard error and the size of a measure agree with Num
       }
     });
   }
+});
+
+describe('a measure of one group, by hand', () => {
+  // Three true negatives, one false positive, two false negatives and five true positives.
+  const yTrue = [0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1];
+  const yPred = [0, 0, 0, 1, 0, 0, 1, 1, 1, 1, 1];
+  const one = { yTrue, yPred, yScore: yPred, sensitive: yTrue.map(() => 'a') };
+  const measureOf = (name: string, rows: object = one): GroupMeasure => {
+    const { kind, measure } = measureDefinition(name as MeasureName);
+    return measure(reduceRows(kind, { ...one, ...rows }, name));
+  };
+
+  it('counts the rows of its denominator, and names them', () => {
+    const expected: Readonly<Record<string, readonly [number, string]>> = {
+      balanced_accuracy: [4, 'rows of the less frequent true label'],
+      f1: [8, 'labelled rows with a positive label or decision'],
+      count: [11, 'rows'],
+      mean_absolute_error: [11, 'rows'],
+      r2: [11, 'rows'],
+      roc_auc: [4, 'rows of the less frequent true label'],
+      brier_score: [11, 'rows'],
+      generalized_true_positive_rate: [7, 'rows with a positive true label'],
+      generalized_false_positive_rate: [4, 'rows with a negative true label'],
+    };
+    for (const [name, [count, denominator]] of Object.entries(expected)) {
+      const { denominatorCounts, denominatorName, ...measure } = measureOf(name);
+      expect([measure.name, denominatorCounts[0], denominatorName]).to.deep.equal([name, count, denominator]);
+    }
+  });
+
+  it('has a reason if there is no value and no standard error', () => {
+    expect(measureOf('r2').sampling).to.deep.equal({ kind: 'none', whyMissing: 'all with the same true value' });
+    expect(measureOf('count').sampling).to.deep.equal({ kind: 'none', whyMissing: 'none counted' });
+    // A constant true value has no variation, also if it is not a whole number.
+    expect(measureOf('r2', { yTrue: yTrue.map(() => 0.1) }).values[0]).to.be.NaN;
+  });
+
+  it('has no standard error with one row, and one of 0 without errors', () => {
+    const row = { yTrue: [1], yPred: [3], sensitive: ['a'] };
+    for (const name of ['mean_squared_error', 'root_mean_squared_error']) {
+      const { values, sampling } = measureOf(name, row);
+      expect(values[0]).to.equal(name === 'mean_squared_error' ? 4 : 2);
+      expect((sampling as MeanSampling).standardErrors[0]).to.be.NaN;
+    }
+    const { values, sampling } = measureOf('root_mean_squared_error', { yTrue: [1, 2, 3], yPred: [1, 2, 3], sensitive: Array.from('aaa') }); // prettier-ignore
+    expect([values[0], (sampling as MeanSampling).standardErrors[0]]).to.deep.equal([0, 0]);
+    const constant = measureOf('mean_error', { yTrue: [1, 2, 3], yPred: [2, 3, 4], sensitive: Array.from('aaa') });
+    expect([constant.values[0], (constant.sampling as MeanSampling).skewness?.[0]]).to.deep.equal([1, 0]);
+  });
+
+  it('has the standard error of a root from clusters: that of the mean squared error, divided by 2 RMSE', () => {
+    // Squared errors 0, 1, 4, 9 with mean 3.5, in two clusters of two rows: deviations -3 - 2.5 + ... per cluster.
+    const rows = { yTrue: [0, 0, 0, 0], yPred: [0, 1, 2, 3], sensitive: Array.from('aaaa'), cluster: [1, 1, 2, 2] };
+    const [first, second] = [(0 - 3.5 + 1 - 3.5) / 4, (4 - 3.5 + 9 - 3.5) / 4];
+    const variance = 2 * (first ** 2 + second ** 2);
+    const squared = measureOf('mean_squared_error', rows).sampling as MeanSampling;
+    const root = measureOf('root_mean_squared_error', rows).sampling as MeanSampling;
+    expect(squared.clusters?.variances[0]).to.be.closeTo(variance, 1e-12);
+    expect(root.clusters?.variances[0]).to.be.closeTo(variance / (4 * 3.5), 1e-12);
+    const exact = measureOf('root_mean_squared_error', { ...rows, yPred: rows.yTrue }).sampling as MeanSampling;
+    expect(exact.clusters?.variances[0]).to.equal(0);
+  });
+
+  it('has no name without a definition', () => {
+    expect(parseMeasure('precision_score')).to.equal('precision');
+    expect(() => parseMeasure('acuracy'))
+      .to.throw("There is no measure named 'acuracy'.")
+      .that.includes({ suggestion: "Did you mean 'accuracy'?" })
+      .with.deep.property('context', { measure: 'acuracy' });
+  });
+});
+
+describe("Kish's effective number of rows", () => {
+  it('is the squared sum of weights divided by the sum of squares, or NaN outside float64', () => {
+    expect(effectiveCount(10, 50)).to.equal(2);
+    expect(effectiveCount(0, 0)).to.equal(0);
+    expect(effectiveCount(1e200, Infinity)).to.be.NaN;
+    expect(effectiveCount(1e-160, 2 ** -1023)).to.be.NaN;
+    expect(effectiveCount(2 ** -511, 2 ** -1022)).to.equal(1);
+  });
 });
