@@ -198,7 +198,7 @@ async function clusterNotes(files: FoundFiles, request: ValidateRequest): Promis
   ]);
   return (await findRepeatedIdentifiers(files, new Set(used))).map(
     ({ name, meanCount }) =>
-      `column '${name}' has about ${meanCount.toFixed(1)} rows for each of its values. If the rows of a value depend on each other, the intervals are too narrow: name it as the cluster (--cluster ${quoteArgument(name)})`,
+      `column '${name}' has about ${meanCount.toFixed(1)} rows for each of its values. If the rows of a value depend on each other, the intervals are too narrow: name it as the cluster (--cluster ${quoteArgument(name)}), in code and in requests with the option cluster`,
   );
 }
 

@@ -86,7 +86,8 @@ function wrongType(
 
 /** Returns a suggestion for a body with a wrong content type. */
 function suggestType(given: string | undefined, accepted: readonly string[]): string {
-  if (accepted.includes('multipart/form-data')) return `Send a form. ${CURL_FORM}`;
+  if (accepted.includes('multipart/form-data') && !accepted.includes('application/json'))
+    return `Send a form. ${CURL_FORM}`;
   if (given === undefined) return 'Set the Content-Type header to the type of the body.';
   if (given === 'application/x-www-form-urlencoded') {
     const orCsv = accepted.includes('text/csv') ? ", or -H 'content-type: text/csv' for a CSV" : '';

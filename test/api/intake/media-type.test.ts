@@ -98,6 +98,12 @@ describe('requireMediaType', () => {
     ],
     ['a CSV instead of a form', 'text/csv', ['multipart/form-data'], /curl: -F 'file=@data\.csv'/],
     ['a misspelt type', 'text/cvs', accepted, /Did you mean 'text\/csv'/],
+    [
+      'curl -d where JSON and forms are accepted',
+      FORM,
+      [...accepted, 'multipart/form-data'],
+      /^This is the default of curl -d\. Add -H 'content-type: application\/json'/,
+    ],
   ];
   for (const [title, header, types, suggestion] of suggested) {
     it(`suggests a fix for ${title}`, () => {
