@@ -79,7 +79,7 @@ describe('the examples', function () {
       .split('\n')
       .filter((line) => omitted?.test(line) !== true)
       .join('\n');
-    const ran = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: pathOf(name), env });
+    const ran = await run('bash', ['--norc', '-euo', 'pipefail', '-c', script], { cwd: pathOf(name), env });
     expect(ran.code, ran.stderr).to.equal(Number(/^# exits with (\d)/m.exec(code)?.[1] ?? 0));
     return ran;
   }

@@ -48,7 +48,8 @@ export function tutorialProject(folder: string): TutorialProject {
   const launch = async (command: string): Promise<ChildProcess> => {
     const { EVENHAND_API_KEYS: _, FORCE_COLOR: __, ...inherited } = process.env;
     // A group of its own, so that the processes that npx starts end with it.
-    return spawn('bash', ['-c', command.replaceAll(SHOWN_PORT, await port)], {
+    // With a socket as stdin, bash may read ~/.bashrc, which can change PATH.
+    return spawn('bash', ['--norc', '-c', command.replaceAll(SHOWN_PORT, await port)], {
       cwd: folder,
       detached: true,
       env: {
