@@ -1,17 +1,3 @@
-const QUICK = [
-  'test/metrics/errors.test.ts',
-  'test/metrics/standard-errors.test.ts',
-  'test/metrics/reference-vectors.test.ts',
-  'test/metrics/exclusions.test.ts',
-  'test/metrics/compat.test.ts',
-  'test/metrics/gap-groups.test.ts',
-  'test/metrics/small-cells.test.ts',
-  'test/metrics/metric-frame.test.ts',
-  'test/metrics/evidence.test.ts',
-  'test/metrics/score-measures.test.ts',
-];
-const LAWS = ['test/property/laws.test.ts', 'test/property/bounds.test.ts'];
-
 /**
  * The tests of areas of src whose tests are not, or not only, in the folder of the same name. Quick tests come first,
  * because the first test that fails ends the run of a mutant.
@@ -24,7 +10,14 @@ export const AREAS = {
     'test/integration/gates.test.ts',
     'test/llm-evals/run/run-llm-targets.test.ts',
   ],
-  metrics: [...QUICK, 'test/metrics/impact-ratios.test.ts', 'test/metrics/threshold-range.test.ts', ...LAWS],
+  metrics: [
+    'test/metrics/errors.test.ts',
+    'test/metrics/exclusions.test.ts',
+    'test/metrics/compat.test.ts',
+    'test/metrics/metric-frame.test.ts',
+    'test/metrics/impact-ratios.test.ts',
+    'test/metrics/threshold-range.test.ts',
+  ],
   'metrics/threshold-range.ts': [
     'test/metrics/threshold-range.test.ts',
     'test/integration/validate-bounds.test.ts',
@@ -44,21 +37,39 @@ export const AREAS = {
     'test/metrics/tensors.test.ts',
   ],
   'metrics/backends': ['test/conformance/metric-backend.test.ts'],
-  'metrics/compare': [...QUICK, ...LAWS, 'test/metrics/missing-rows.test.ts', 'test/metrics/clusters.test.ts'],
+  'metrics/compare': [
+    'test/metrics/errors.test.ts',
+    'test/metrics/exclusions.test.ts',
+    'test/metrics/compat.test.ts',
+    'test/metrics/gap-groups.test.ts',
+    'test/metrics/standard-errors.test.ts',
+    'test/metrics/reference-vectors.test.ts',
+    'test/metrics/metric-frame.test.ts',
+    'test/metrics/evidence.test.ts',
+    'test/metrics/clusters.test.ts',
+  ],
+  'metrics/compare/cluster-evidence.ts': ['test/metrics/clusters.test.ts', 'test/metrics/cluster-sources.test.ts'],
+  'metrics/compare/compare-suppressed.ts': ['test/metrics/small-cells.test.ts'],
+  'metrics/compare/missing-rows.ts': ['test/metrics/missing-rows.test.ts'],
+  'metrics/compare/worst-case.ts': ['test/metrics/small-cells.test.ts', 'test/metrics/missing-rows.test.ts'],
   'metrics/frame': ['test/metrics/metric-frame.test.ts', 'test/metrics/small-cells.test.ts'],
   'metrics/inequality': ['test/metrics/inequality', 'test/metrics/errors.test.ts'],
   'metrics/measures': [
     'test/metrics/standard-errors.test.ts',
-    'test/metrics/reference-vectors.test.ts',
     'test/metrics/errors.test.ts',
+    'test/metrics/reference-vectors.test.ts',
     'test/metrics/compat.test.ts',
     'test/metrics/clusters.test.ts',
-    'test/metrics/analyzer.test.ts',
-    'test/metrics/exclusions.test.ts',
     'test/metrics/score-measures.test.ts',
-    'test/metrics/tensors.test.ts',
   ],
-  'metrics/reduce': [...QUICK, 'test/metrics/sources-agree.test.ts', ...LAWS],
+  'metrics/reduce': [
+    'test/metrics/errors.test.ts',
+    'test/metrics/analyzer.test.ts',
+    'test/metrics/clusters.test.ts',
+    'test/conformance/counts.test.ts',
+    'test/metrics/sources-agree.test.ts',
+    'test/io/exact-labels.test.ts',
+  ],
   'metrics/reduce/tensors': ['test/metrics/tensors.test.ts', 'test/conformance/metric-backend.test.ts'],
   'metrics/statistics': [
     'test/metrics/combine-stats.test.ts',
@@ -74,15 +85,34 @@ export const AREAS = {
     'test/metrics/missing-rows.test.ts',
   ],
   'metrics/subgroups': ['test/metrics/subgroups'],
+  'io/counted-rows.ts': ['test/conformance/counts.test.ts', 'test/metrics/small-cells.test.ts'],
+  'io/counting-sql.ts': ['test/io/counting-sql.test.ts'],
+  'io/count-clusters.ts': ['test/metrics/cluster-sources.test.ts', 'test/metrics/clusters.test.ts'],
+  'io/count-decisions.ts': [
+    'test/conformance/counts.test.ts',
+    'test/metrics/sources-agree.test.ts',
+    'test/io/exact-labels.test.ts',
+    'test/io/sql-engine.test.ts',
+  ],
+  'io/count-scores.ts': [
+    'test/conformance/counts.test.ts',
+    'test/metrics/sources-agree.test.ts',
+    'test/metrics/score-measures.test.ts',
+    'test/conformance/metric-backend.test.ts',
+  ],
+  // These files have slower tests of their own, which would run for each change of the folder.
+  'training/postprocessing/threshold-optimizer/device-decisions.ts': [
+    'test/training/postprocessing/threshold-optimizer/threshold-tensors.test.ts',
+  ],
+  'training/postprocessing/threshold-optimizer/relaxed-odds.ts': [
+    'test/training/postprocessing/threshold-optimizer/best-value.test.ts',
+  ],
   'training/postprocessing/threshold-optimizer': [
     'fairlearn-vectors',
     'predictions',
     'rules-text',
     'draw-uniforms',
     'threshold-optimizer',
-    'laws',
-    'best-value',
-    'threshold-tensors',
   ].map((name) => `test/training/postprocessing/threshold-optimizer/${name}.test.ts`),
   'schemas/gates.ts': ['test/integration/read-gates.test.ts', 'test/integration/gates.test.ts'],
 };
