@@ -1,7 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+
 import { expect } from 'chai';
 
 import { validateCounts, type ValidateCountsInput, validateRows } from '../../src/integration/index.ts';
-import { readCounts } from '../../src/io/counted-rows.ts';
+import { countedLabels, isCounted, readCounts } from '../../src/io/counted-rows.ts';
 import { countingSql } from '../../src/io/counting-sql.ts';
 import { type DuckDbEngine, openDuckDb } from '../../src/io/index.ts';
 import { FairnessAnalyzer } from '../../src/metrics/index.ts';
@@ -18,6 +21,7 @@ import type { GroupStats } from '../../src/metrics/statistics/group-stats.ts';
 import type { CountingInput } from '../../src/schemas/counting.ts';
 import { Table, type TableSource } from '../../src/table/index.ts';
 import { HOSTILE_ATTRIBUTES, hostileRows } from '../helpers/hostile-rows.ts';
+import { useTemporaryFolder } from '../helpers/run-cli.ts';
 import { assertSameStats } from '../helpers/stats.ts';
 
 const ATTRIBUTES = HOSTILE_ATTRIBUTES.map((attribute) => [...attribute]);
@@ -178,6 +182,66 @@ describe('counts give the statistics of the rows that were counted', () => {
       metric(expected)?.value ?? NaN,
       1e-15,
     );
+  });
+});
+
+describe('counts in files', () => {
+  const folder = useTemporaryFolder();
+  const write = (name: string, lines: readonly string[]): string => {
+    const file = path.join(folder(), name);
+    writeFileSync(file, `${lines.join('\n')}\n`);
+    return file;
+  };
+  const options = { attributes: [['sex']], minGroupSize: 1 };
+
+  it('are added, and a number is one label however it is written', async () => {
+    const june = write('june.csv', ['sex,decision,n', 'f,1,10', 'f,0,30', 'm,1.0,25', 'm,NA,7']);
+    const july = write('july.csv', ['sex,decision,n', 'm,0.00,25', 'f,1.00,20']);
+    const { attributes } = await validateCounts([june, july], options);
+    const result = attributes['sex']?.['demographic_parity_difference'];
+    expect(result?.perGroup).to.deep.equal({ f: { selection_rate: 0.5 }, m: { selection_rate: 0.5 } });
+    expect(result?.nPerGroup).to.deep.equal({ f: 60, m: 50 });
+    expect(result?.nDropped).to.equal(7);
+    const one = await validateCounts(june, options);
+    expect(one.attributes['sex']?.['demographic_parity_difference']?.perGroup).to.deep.equal({
+      f: { selection_rate: 0.25 },
+      m: { selection_rate: 1 },
+    });
+  });
+
+  it('are named in errors', async () => {
+    const good = write('good.csv', ['sex,decision,n', 'f,1,10', 'm,0,10']);
+    const bad = write('bad.csv', ['sex,decision,n', 'f,1,-1', 'm,0,10']);
+    const messageOf = (source: string | string[]): Promise<string> =>
+      validateCounts(source, options).then(String, String);
+    expect(await messageOf(bad)).to.match(/Row 1 of '.*bad\.csv' must be a whole number/);
+    expect(await messageOf([good, bad])).to.match(/Row 3 of 2 files .*must be a whole number/);
+  });
+
+  it('give labels in order, without those of missing values', () => {
+    const counted = Table.from({
+      decision: ['yes', 'no', '', null],
+      truth: ['bad', 'yes', '', 'good'],
+      n: [1, 2, 3, 4],
+    });
+    const counts = { counted, title: 'counts' };
+    expect(countedLabels(counts, ['decision', 'truth'])).to.deep.equal(['bad', 'good', 'no', 'yes']);
+    expect(countedLabels(counts, ['decision'])).to.deep.equal(['no', 'yes']);
+  });
+
+  it('are counts only with a title and a table', () => {
+    const counted = Table.from({ n: [1] });
+    expect(isCounted({ counted, title: 'counts' })).to.equal(true);
+    for (const other of [
+      undefined,
+      null,
+      'counts.csv',
+      { counted },
+      { title: 'counts' },
+      { counted: [1], title: ['x'] },
+    ]) {
+      expect(isCounted(other)).to.equal(false);
+    }
   });
 });
 

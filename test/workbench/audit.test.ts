@@ -180,13 +180,16 @@ describeWithBrowser('the Audit page', (browser) => {
     const rows = Array.from({ length: 400 }, (_, row) =>
       [row % 2 === 0 ? 'female' : 'male', row % 5 < 2 + (row % 2) ? 'yes' : 'no'].join(','),
     );
-    writeFileSync(file, `sex,approved\n${rows.join('\n')}\n`);
+    writeFileSync(file, `sex,approved\n${rows.join('\n')}\nmale,\n`);
     const opened = await openWorkbench(browser(), { kind: 'hosted', offered: file });
     try {
       await opened.page.waitForSelector('.made');
       expect(await textOf(opened, 'h1')).to.equal('loans & more.csv');
       expect(await textOf(opened, '.verdict h2')).to.include('Failed: the limit does not hold');
       expect(await textOf(opened, '.verdict .plain')).to.include('60 of 100');
+      expect(await textOf(opened, '.attribute .note')).to.match(
+        /Not compared\s*1 row without a value that a measure needs/,
+      );
       expect(opened.problems).to.deep.equal([]);
     } finally {
       await opened.close();

@@ -271,6 +271,7 @@ function AttributeSection({
   const excluded = new Map(
     metrics.flatMap((metric) => metric.excluded.map((group) => [`${group.label} ${group.reason}`, group] as const)),
   );
+  const dropped = Math.max(0, ...metrics.map(({ nDropped }) => nDropped));
   const detectable = metrics[0]?.minimumDetectable ?? null;
   return (
     <section class="card attribute" aria-label={`By ${attributeName(name)}`}>
@@ -308,7 +309,7 @@ function AttributeSection({
           could stay unseen in data of this size. <Explained label="What does that mean?">{TERMS.detectable}</Explained>
         </p>
       )}
-      {excluded.size > 0 && (
+      {(excluded.size > 0 || dropped > 0) && (
         <div class="note">
           <p>
             <strong>Not compared</strong>
@@ -320,8 +321,13 @@ function AttributeSection({
                 {isWeighted ? ', weighted' : ''}): {reason}
               </li>
             ))}
+            {dropped > 0 && (
+              <li>
+                {dropped.toLocaleString('en-US')} {dropped === 1 ? 'row' : 'rows'} without a value that a measure needs
+              </li>
+            )}
           </ul>
-          <Explained label="Why are groups left out?">{TERMS.excluded}</Explained>
+          {excluded.size > 0 && <Explained label="Why are groups left out?">{TERMS.excluded}</Explained>}
         </div>
       )}
       {warnings.length > 0 && (

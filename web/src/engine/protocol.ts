@@ -127,7 +127,6 @@ export interface AuditResult {
   readonly passed: boolean | null;
   readonly gates: readonly GateVerdict[];
   readonly attributes: readonly AttributeView[];
-  readonly notes: ReportSection['blocks'];
   readonly labels: ReportSection | undefined;
   readonly howToRead: readonly string[];
   readonly changes: ReportSection | undefined;

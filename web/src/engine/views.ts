@@ -51,10 +51,7 @@ export function auditView(
   validation: FileValidation,
   source: string,
   changes: ValidationChanges | undefined,
-): Pick<
-  AuditResult,
-  'verdict' | 'passed' | 'gates' | 'attributes' | 'notes' | 'labels' | 'howToRead' | 'changes' | 'rows'
-> {
+): Pick<AuditResult, 'verdict' | 'passed' | 'gates' | 'attributes' | 'labels' | 'howToRead' | 'changes' | 'rows'> {
   const { sections } = validationDocument(validation, { source, changes });
   const section = (title: string): (typeof sections)[number] | undefined =>
     sections.find((one) => one.title === title && one.blocks.length > 0);
@@ -73,7 +70,6 @@ export function auditView(
     passed: validation.passed,
     gates: validation.gates,
     attributes,
-    notes: section('Metrics')?.blocks ?? [],
     labels: section('Labels'),
     howToRead: (section('How to read this')?.blocks ?? []).flatMap((block) =>
       block.kind === 'list' ? block.items : [],
