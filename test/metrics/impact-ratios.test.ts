@@ -1,10 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 
 import { expect } from 'chai';
 
 import { documentToMarkdown } from '../../src/document/document-to-markdown.ts';
 import { impactRatioDocument } from '../../src/document/impact-ratio-document.ts';
+import { openDuckDb } from '../../src/io/index.ts';
 import { type ImpactRatios, impactRatios } from '../../src/metrics/impact-ratios.ts';
+import { useTemporaryFolder } from '../helpers/run-cli.ts';
 import { describeWithReference, referencePath } from '../helpers/reference.ts';
 
 /** Returns people of categories with a number of selected people among all. */
@@ -108,6 +111,120 @@ describe('impact ratios', () => {
     expect(await failed({ raceEthnicity: 'sex' })).to.match(/another column/);
     expect(await failed({ raceEthnicity: 'ethnic' })).to.match(/ethnic/);
     expect(await failed({ unknown: 1 })).to.match(/unknown/);
+  });
+
+  it('name the wrong option in each error, and say how to fix it', async () => {
+    const source = people([['f', 'a', 1, 2], ['m', 'b', 1, 2]]); // prettier-ignore
+    const errorOf = async (options: object, rows: object = source): Promise<unknown> =>
+      impactRatios(rows as never, { ...COLUMNS, ...options }).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+    const cases: readonly (readonly [options: object, expected: object, rows?: object])[] = [
+      [
+        { score: 'selected' },
+        {
+          name: 'ConfigValidationError',
+          context: { parameters: ['selected', 'score'] },
+          suggestion: 'Give one of selected and score.',
+        },
+      ],
+      [{ sex: '' }, { message: 'The sex parameter must be the name of a column. Got  instead.' }],
+      [{ raceEthnicity: 7 }, { message: 'The raceEthnicity parameter must be the name of a column. Got 7 instead.' }],
+      [
+        { raceEthnicity: 'sex' },
+        { message: 'The raceEthnicity parameter must be another column than sex. Got sex instead.' },
+      ],
+      [
+        { justification: 'few' },
+        {
+          name: 'ValueError',
+          context: { parameter: 'excludeBelow' },
+          suggestion: 'Set excludeBelow, or leave out the justification.',
+        },
+      ],
+      [{ excludeBelow: 0, justification: 'few' }, { context: { parameter: 'excludeBelow' } }],
+      [{ excludeBelow: -0.01, justification: 'few' }, { message: 'The excludeBelow parameter must be a share from 0 to 0.02. Got -0.01 instead.' }], // prettier-ignore
+      [
+        { excludeBelow: 0.01, justification: ' ' },
+        {
+          name: 'ValueError',
+          context: { parameter: 'justification' },
+          suggestion: 'State the reason in justification. The rule asks for it in the summary of results.',
+        },
+      ],
+      [
+        {},
+        {
+          name: 'DataValidationError',
+          ...{ code: 'empty-data', context: { parameter: 'source' } },
+          suggestion: 'Check the column of the outcome, and the texts that mean a missing value.',
+        },
+        { ...source, selected: [null, null, null, null] },
+      ],
+    ];
+    for (const [options, expected, rows] of cases) {
+      expect(await errorOf(options, rows), JSON.stringify(options)).to.deep.include(expected);
+    }
+    expect((await impactRatios(source, { ...COLUMNS, excludeBelow: 0 })).excludeBelow).to.equal(0);
+    const atLimit = await impactRatios(source, { ...COLUMNS, excludeBelow: 0.02, justification: ' few ' });
+    expect(atLimit).to.include({ kind: 'selection', excludeBelow: 0.02, justification: ' few ' });
+  });
+
+  describe('of files and queries', () => {
+    const folder = useTemporaryFolder();
+    const write = (name: string, lines: readonly string[]): string => {
+      const file = path.join(folder(), name);
+      writeFileSync(file, `sex,race,fit\n${lines.join('\n')}\n`);
+      return file;
+    };
+    const scored = { score: 'fit', sex: 'sex', raceEthnicity: 'race' };
+    /** The numbers of people above the median, women first. */
+    const selectedOf = ({ tables }: ImpactRatios): unknown => tables[0]?.categories.map(({ selected }) => selected);
+
+    it('are those of the rows, however the files are given', async () => {
+      const one = write('one.csv', ['f,a,1', 'f,a,2', 'f,b,2']);
+      const two = write('two.csv', ['m,b,2', 'm,b,5', 'm,b,']);
+      for (const source of [[one, two], { paths: [one, two] }, path.join(folder(), '*.csv')]) {
+        const result = await impactRatios(source, scored);
+        expect(result).to.include({ kind: 'scoring', n: 5, nWithoutOutcome: 1, medianScore: 2 });
+        expect(selectedOf(result)).to.deep.equal([0, 1]);
+      }
+      expect(selectedOf(await impactRatios({ paths: one }, scored))).to.deep.equal([0]);
+      // Above the median is nobody if all scores are equal, also below 0.
+      for (const score of ['3', '-3', '0']) {
+        const equal = write(`equal${score}.csv`, [`f,a,${score}`, `m,b,${score}`]);
+        expect(selectedOf(await impactRatios(equal, scored))).to.deep.equal([0, 0]);
+      }
+    });
+
+    it('leave out numbers that mean a missing value, also from the median', async () => {
+      const file = write('missing.csv', ['f,a,1', 'f,a,2', 'm,b,3', 'm,b,999', 'm,b,-1']);
+      const result = await impactRatios(file, { ...scored, naValues: ['999', '-1', 'none'] });
+      expect(result).to.include({ n: 3, nWithoutOutcome: 2, medianScore: 2 });
+      expect(selectedOf(result)).to.deep.equal([0, 1]);
+      expect(await impactRatios(file, scored)).to.include({ n: 5, medianScore: 2 });
+    });
+
+    it('are counted by an engine, which cannot compute a median', async () => {
+      const file = write('engine.csv', ['f,a,0', 'f,a,1', 'm,b,1', 'm,b,1']);
+      const engine = openDuckDb();
+      const query = `SELECT * FROM read_csv('${file}', header = true)`;
+      try {
+        const result = await impactRatios({ engine, query }, { selected: 'fit', sex: 'sex', raceEthnicity: 'race' });
+        expect(selectedOf(result)).to.deep.equal([1, 2]);
+        expect((await impactRatios({ engine, query }, scored)).medianScore).to.equal(1);
+        const other = { name: 'an engine', dialect: 'duckdb' as const, query: engine.query.bind(engine), close: () => Promise.resolve() }; // prettier-ignore
+        const error: unknown = await impactRatios({ engine: other, query }, scored).catch((reason: unknown) => reason);
+        expect(error).to.deep.include({
+          name: 'ConfigValidationError',
+          context: { parameter: 'score' },
+          suggestion: 'Decide in the query: SELECT *, score > (SELECT median …) AS selected, and name selected.',
+        });
+      } finally {
+        await engine.close();
+      }
+    });
   });
 
   it('are not below four fifths if they are four fifths, in spite of rounding', async () => {
