@@ -7,7 +7,7 @@ import {
   type MetricRows,
   reduceClassification,
 } from '../../src/metrics/index.ts';
-import { metricResultFromJson } from '../../src/metrics/metric-result.ts';
+import { MetricResult, type MetricResultFields, metricResultFromJson } from '../../src/metrics/metric-result.ts';
 
 /** Rows of groups, each with its decisions as text: `{ a: '110' }`. */
 function decisions(groups: Readonly<Record<string, string>>): { yPred: number[]; sensitive: string[] } {
@@ -122,5 +122,103 @@ describe('the groups of a gap', () => {
       minGroupSize: 1,
     }).toJSON();
     expect(metricResultFromJson(earlier)).to.include({ first: null, second: null, missing: null });
+  });
+});
+
+describe('a result as JSON and as Markdown', () => {
+  const FIELDS: MetricResultFields = {
+    metric: 'demographic_parity_difference',
+    value: 0.25,
+    ...{ ci: [0.1, 0.4], ciLevel: 0.95, ciMethod: 'simultaneous', effectSize: 1.5, effectSizeName: 'risk_ratio' },
+    ...{ pValue: 0.03, pValueMethod: 'permutation', minimumDetectableGap: 0.2, method: 'between_groups' },
+    ...{ referenceGroup: null, agg: null, compat: null, nPerGroup: { 'a|b': 40, c: 60 } },
+    perGroup: { 'a|b': { selection_rate: 0.5 }, c: { selection_rate: 0.25 } },
+    perGroupCi: { 'a|b': { selection_rate: [0.4, 0.6] }, c: { selection_rate: null } },
+    excluded: { d: { n: 3, reason: 'fewer than 30 rows', numerator: null, denominator: null } },
+    ...{ first: 'a|b', second: 'c', nDropped: 2, undefinedReason: null, warnings: ['few *rows*'], seed: 42 },
+    missing: { n: 2, byGroup: { c: 2 }, pValue: 0.5, worstCase: [0.2, 0.3] },
+  };
+  const markdown = (more: Partial<MetricResultFields> = {}): string =>
+    new MetricResult({ ...FIELDS, ...more }).toMarkdown();
+
+  it('has the value, the groups, the table and all notes in Markdown', () => {
+    expect(markdown()).to.equal(
+      [
+        '### Demographic parity difference',
+        '',
+        '**0.2500**, 95% interval 0.1000 to 0.4000, risk ratio 1.50, p = 0.030, minimum detectable difference 0.200 (80% power)',
+        '',
+        'Gap between a\\|b and c.',
+        '',
+        '| group | n   | Selection rate          |',
+        '| ----- | --- | ----------------------- |',
+        '| a\\|b  | 40  | 0.5000 (0.400 to 0.600) |',
+        '| c     | 60  | 0.2500                  |',
+        '',
+        '- Excluded: d (n = 3): fewer than 30 rows',
+        '- 2 rows with missing values excluded',
+        '- Worst case over the rows with missing values: 0.2000 to 0.3000',
+        '- Note: few \\*rows\\*',
+      ].join('\n'),
+    );
+  });
+
+  it('leaves out in Markdown what it does not have', () => {
+    const bare = markdown({
+      ...{ value: NaN, undefinedReason: 'only one group', ci: null, ciLevel: null, effectSize: null, pValue: null },
+      ...{ minimumDetectableGap: null, perGroup: {}, excluded: {}, first: null, nDropped: 0, missing: null },
+      warnings: [],
+    });
+    expect(bare).to.equal('### Demographic parity difference\n\n**undefined (only one group)**');
+  });
+
+  it('says in Markdown how groups were compared', () => {
+    expect(markdown({ method: 'to_reference', referenceGroup: 'c' })).to.include('\n\nCompared with c.\n\n');
+    expect(markdown({ method: 'to_overall', second: null, agg: 'mean' })).to.include(
+      '\n\nCompared with all rows, the mean of the gaps.\n\nGap between a\\|b and all rows.\n\n',
+    );
+    expect(markdown({ compat: 'aif360' })).to.include(
+      '\n\nBy the conventions of aif360.\n\nGap between a\\|b and c, in this order.\n\n',
+    );
+    expect(markdown({ effectSizeName: 'cohens_d', effectSize: 0.4 })).to.include(", Cohen's d 0.40, p = ");
+    expect(markdown({ nDropped: 1 })).to.include('- 1 row with missing values excluded');
+    expect(markdown({ missing: { n: 0, byGroup: {}, pValue: null, worstCase: [0.2, 0.2] } })).to.not.include('Worst');
+    expect(markdown({ missing: { n: 2, byGroup: {}, pValue: null, worstCase: null } })).to.not.include('Worst');
+    const between = markdown({
+      perGroup: { c: { selection_rate: null } },
+      perGroupBounds: { c: { selection_rate: [0.1, 0.3] } },
+    });
+    expect(between).to.include('| c     | 60  | 0.100 to 0.300 |');
+  });
+
+  it('has null in JSON for an undefined value and an infinite end, and reads them back', () => {
+    const result = new MetricResult({
+      ...FIELDS,
+      ...{ value: NaN, undefinedReason: 'no rows', ci: [0.5, Infinity] },
+      bounds: [0.1, 0.3],
+      perGroupBounds: { c: { selection_rate: [0, 1] } },
+      nClusters: { c: 7 },
+    });
+    const json = JSON.parse(JSON.stringify(result)) as MetricResultJson;
+    expect(json).to.deep.include({
+      value: null,
+      ci: [0.5, null],
+      undefined_reason: 'no rows',
+      n_per_group: { 'a|b': 40, c: 60 },
+    });
+    expect(json).to.deep.include({
+      bounds: [0.1, 0.3],
+      n_clusters: { c: 7 },
+      missing: { n: 2, by_group: { c: 2 }, p_value: 0.5, worst_case: [0.2, 0.3] },
+    });
+    expect((json as unknown as Record<string, unknown>)['per_group_bounds']).to.deep.equal({
+      c: { selection_rate: [0, 1] },
+    });
+    expect(metricResultFromJson(json)).to.deep.equal(result);
+    const plain = new MetricResult({ ...FIELDS, missing: null, ci: null });
+    const read = metricResultFromJson(JSON.parse(JSON.stringify(plain)) as MetricResultJson);
+    expect(read).to.deep.equal(plain);
+    expect(Object.keys(plain.toJSON())).to.not.include.members(['bounds', 'n_clusters', 'per_group_bounds']);
+    expect([read.missing, read.ci, 'nClusters' in read]).to.deep.equal([null, null, false]);
   });
 });
