@@ -3,6 +3,7 @@ import path from 'node:path';
 
 import { expect } from 'chai';
 
+import { groupReadings, outcomeReadings, rowReadings } from '../../src/metrics/reduce/row-readings.ts';
 import { runJob } from '../../src/api/jobs/run-job.ts';
 import { validateFile } from '../../src/integration/validate-file.ts';
 import { validateRows, type ValidateRowsInput } from '../../src/integration/validate-rows.ts';
@@ -319,3 +320,80 @@ async function assertRefused(promise: Promise<unknown>, patterns: readonly RegEx
   const { message = '', suggestion = '' } = (caught ?? {}) as { message?: string; suggestion?: string };
   for (const pattern of patterns) expect(`${message} ${suggestion}`).to.match(pattern);
 }
+
+describe('the record of how labels were read', () => {
+  /** Leaves out absent fields. */
+  const plain = (readings: unknown): unknown => JSON.parse(JSON.stringify(readings));
+  const reading = (role: string, more: object): object => ({
+    positive: {},
+    negative: {},
+    missing: {},
+    groups: {},
+    role,
+    ...more,
+  });
+  const outcomes = (kind: 'classification' | 'regression' | 'scores', rows: object): unknown =>
+    plain(outcomeReadings(kind, rows));
+
+  it('has the labels of decisions and of true labels, and texts that mean a missing value', () => {
+    expect(outcomes('classification', { yPred: ['yes', 'no', 'NA', 'maybe', ''], positiveLabel: 'yes' })).to.deep.equal(
+      [
+        reading('predictions', {
+          positive: { yes: 1 },
+          negative: { no: 1, maybe: 1 },
+          missing: { NA: 1 },
+          positiveLabel: 'yes',
+        }),
+      ],
+    );
+    const two = { yPred: ['a', 'b'], yTrue: ['c', 'd'], positiveLabel: 'a', yTruePositiveLabel: 'c' };
+    expect(outcomes('classification', two)).to.deep.equal([
+      reading('predictions', { positive: { a: 1 }, negative: { b: 1 }, positiveLabel: 'a' }),
+      reading('true labels', { positive: { c: 1 }, negative: { d: 1 }, positiveLabel: 'c' }),
+    ]);
+    expect(outcomes('classification', { yPred: ['1', '0', 'NA', ''] })).to.deep.equal([
+      reading('predictions', { positive: { 1: 1 }, negative: { 0: 1 }, missing: { NA: 1 } }),
+    ]);
+    expect(outcomes('classification', { yPred: [1, 0, -99], naValues: ['-99'] })).to.deep.equal([
+      reading('predictions', { positive: { 1: 1 }, negative: { 0: 1 }, missing: { '-99': 1 } }),
+    ]);
+    // Each class in turn is the positive one.
+    expect(outcomes('classification', { yPred: ['a', 'b', 'NA'], average: 'macro', positiveLabel: 'a' })).to.deep.equal(
+      [reading('predictions', { missing: { NA: 1 } })],
+    );
+  });
+
+  it('has only texts that mean a missing value for numbers, scores and weights', () => {
+    const rows = {
+      yPred: ['1', '2.5', 'NA'],
+      yTrue: [1, 2, -99],
+      sampleWeight: ['1', 'NA', '2'],
+      naValues: ['-99', 'NA'],
+    };
+    expect(outcomes('regression', rows)).to.deep.equal([
+      reading('predictions', { missing: { NA: 1 } }),
+      reading('true labels', { missing: { '-99': 1 } }),
+      reading('weights', { missing: { NA: 1 } }),
+    ]);
+    expect(outcomes('scores', { yScore: ['0.5', 'None'], yTrue: ['t', 'f'], positiveLabel: 't' })).to.deep.equal([
+      reading('scores', { missing: { None: 1 } }),
+      reading('true labels', { positive: { t: 1 }, negative: { f: 1 }, positiveLabel: 't' }),
+    ]);
+  });
+
+  it('has groups whose labels look alike or like a missing value, by the name of the column', () => {
+    expect(plain(groupReadings(['a', 'A', 'b', ''], undefined))).to.deep.equal([reading('groups', { groups: { a: 1, A: 1 }, name: 'sensitive' })]); // prettier-ignore
+    expect(plain(groupReadings(['a', 'b', 'NA'], undefined))).to.deep.equal([reading('groups', { groups: { NA: 1 }, name: 'sensitive' })]); // prettier-ignore
+    expect(plain(groupReadings(['a', 'b', 'NA'], ['NA']))).to.deep.equal([reading('groups', { missing: { NA: 1 }, name: 'sensitive' })]); // prettier-ignore
+    expect(plain(groupReadings({ sex: ['a', 'b'], race: ['x', 'X'] }, undefined))).to.deep.equal([reading('groups', { groups: { x: 1, X: 1 }, name: 'race' })]); // prettier-ignore
+  });
+
+  it('is empty for plain values, and has all columns of a request in order', () => {
+    expect(outcomes('classification', { yPred: [1, 0, 1, 0], yTrue: Int8Array.of(1, 0, 1, 0) })).to.deep.equal([]);
+    expect(outcomes('classification', { yPred: ['1', '0'] })).to.deep.equal([]);
+    expect(outcomes('regression', { yPred: [1, 2, 3], naValues: ['NA'] })).to.deep.equal([]);
+    expect(plain(groupReadings(['a', 'b'], undefined))).to.deep.equal([]);
+    const rows = { yPred: ['yes', 'no'], positiveLabel: 'yes', sensitive: ['a', 'A'] };
+    expect(rowReadings('classification', rows).map(({ role }) => role)).to.deep.equal(['predictions', 'groups']);
+  });
+});
