@@ -4,7 +4,7 @@ import { missingClusterInRow } from '../table/cluster-columns.ts';
 import { type Check } from './checks.ts';
 import { rowsSql, toNumbers } from './group-by.ts';
 import type { Relation } from './relation.ts';
-import type { SourceRequest, SqlSession } from './sql-engine.ts';
+import { quoteLiteral, type SourceRequest, type SqlSession } from './sql-engine.ts';
 import { groupExpression, groupLabelOf, groupOutputs } from './value-sql.ts';
 
 /** Rows by cluster: the columns of a request, and what to sum. */
@@ -54,8 +54,9 @@ export async function sumClusters(
     // Fractions are added in the same order on every run.
     { ordered: true },
   );
+  const groupOf = await mergeSpellings(session, relation, query, cells.length);
   const own = await session.rows(
-    `SELECT ${[...groupOutputs(relation, attribute), 'key', 'CAST(s AS VARCHAR)', 'count(*)', ...cells.map((_, i) => `sum(t${String(i)})`), ...productSums(cells.length, 't', 't', true)].join(', ')}
+    `SELECT ${['key', 'CAST(s AS VARCHAR)', 'count(*)', ...cells.map((_, i) => `sum(t${String(i)})`), ...productSums(cells.length, 't', 't', true)].join(', ')}
       FROM eh_clusters GROUP BY ALL`,
     { ordered: true },
   );
@@ -66,22 +67,51 @@ export async function sumClusters(
   );
   const inStrata = await session.rows('SELECT CAST(s AS VARCHAR), count(DISTINCT c) FROM eh_clusters GROUP BY ALL');
   await session.rows('DROP TABLE eh_clusters');
-  const width = attribute.length;
-  const groupOf = new Map<unknown, number>();
-  for (const row of own) groupOf.set(row[width], query.find(row.slice(0, width).map((value) => groupLabelOf(relation, value)))); // prettier-ignore
   return stratumSums({
     size: cells.length,
     groupCount,
     strata: inStrata.map(([stratum, count]) => ({ stratum: String(stratum), clusters: Number(count) })),
-    groups: own.map((row) => {
-      const [clusters = 0, ...sums] = toNumbers(row.slice(width + 2));
-      return { group: groupOf.get(row[width]) ?? -1, stratum: String(row[width + 1]), clusters, sums };
+    groups: own.map(([key, stratum, ...values]) => {
+      const [clusters = 0, ...sums] = toNumbers(values);
+      return { group: groupOf.get(key) ?? -1, stratum: String(stratum), clusters, sums };
     }),
     pairs: crossed.map(([a, b, stratum, count, ...values]) => ({
       ...{ first: groupOf.get(a) ?? -1, second: groupOf.get(b) ?? -1, stratum: String(stratum) },
       ...{ clusters: Number(count), products: toNumbers(values) },
     })),
   });
+}
+
+/**
+ * Adds the totals of a group's spellings (1, 1.0, 1.00) within each cluster, so that a cluster counts once for a group.
+ * @returns the index of the group of each key
+ */
+async function mergeSpellings(
+  session: SqlSession,
+  relation: Relation,
+  { attribute, find }: ClusterQuery,
+  size: number,
+): Promise<ReadonlyMap<unknown, number>> {
+  const rows = await session.rows(`SELECT DISTINCT key, ${groupOutputs(relation, attribute).join(', ')} FROM eh_clusters ORDER BY key`); // prettier-ignore
+  const groupOf = new Map(
+    rows.map(([key, ...parts]) => [String(key), find(parts.map((value) => groupLabelOf(relation, value)))]),
+  );
+  const firstOf = new Map<number, string>();
+  const spellings: string[] = [];
+  for (const [key, group] of groupOf) {
+    const first = firstOf.get(group) ?? key;
+    firstOf.set(group, first);
+    if (group >= 0 && first !== key) spellings.push(`(${quoteLiteral(key)}, ${quoteLiteral(first)})`);
+  }
+  if (spellings.length > 0) {
+    const sums = Array.from({ length: size }, (_, index) => `sum(t${String(index)}) AS t${String(index)}`);
+    await session.rows(
+      `CREATE OR REPLACE TEMP TABLE eh_clusters AS SELECT ${['coalesce(first, key) AS key', 'c', 's', ...sums].join(', ')}
+        FROM eh_clusters LEFT JOIN (VALUES ${spellings.join(', ')}) AS same(spelling, first) ON key = spelling GROUP BY ALL`,
+      { ordered: true },
+    );
+  }
+  return groupOf;
 }
 
 /** What the second level of GROUP BY returns. A negative group is not used. */
