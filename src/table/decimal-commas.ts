@@ -11,6 +11,13 @@ const SEVERAL_POINTS = /^\s*\d+\.\d+\.[\d.]*\s*$/;
 /** Matches digits whose points separate thousands. */
 const THOUSANDS = /^\s*\d{1,3}(?:\.\d{3})+\s*$/;
 
+const WITH_COMMA = /^\s*[-+]?(?:\d+,\d*|,\d+)(?:e[-+]?\d+)?\s*$/i;
+
+/** Returns whether a text is a number with a decimal comma. */
+export function hasDecimalComma(text: string): boolean {
+  return WITH_COMMA.test(text);
+}
+
 /**
  * Returns a column of texts in which decimal commas of numbers are replaced by decimal points, which all other code
  * expects. The numbers of a column are texts if the column also contains other texts, for example NA.
@@ -31,8 +38,6 @@ export function withPoints(name: string, column: Column): Column {
       },
     );
   }
-  const labels = column.labels.map((label) =>
-    /^\s*[-+]?(?:\d+,\d*|,\d+)(?:e[-+]?\d+)?\s*$/i.test(label) ? label.replace(',', '.') : label,
-  );
+  const labels = column.labels.map((label) => (hasDecimalComma(label) ? label.replace(',', '.') : label));
   return sortLabels(column.codes, labels);
 }
