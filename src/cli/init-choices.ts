@@ -24,6 +24,7 @@ export interface GivenAnswers {
   readonly positiveLabel?: string;
   readonly yTruePositiveLabel?: string;
   readonly sampleWeight?: string;
+  readonly cluster?: string;
   readonly features?: string;
   readonly threshold?: string;
 }
@@ -48,6 +49,7 @@ export interface InitChoices {
   /** The label that counts as 1 in the true labels; undefined if the true labels are 0 and 1. */
   readonly truthLabel: string | undefined;
   readonly weight: string | undefined;
+  readonly cluster: string | undefined;
   readonly features: FeatureGuesses;
   readonly threshold: number | undefined;
   /** The choices as rows of a table: the role, the column or label, and the reason. */
@@ -130,6 +132,14 @@ export class ColumnChooser {
       'row weights',
       guesses.weight,
     );
+    const cluster =
+      given.cluster === undefined && guesses.cluster === undefined
+        ? undefined
+        : await this.#column(
+            { field: 'cluster', text: 'Column of people or things with several rows each', isDerived: true },
+            'clusters',
+            guesses.cluster,
+          );
     const target = truth ?? decision;
     const features =
       target === undefined
@@ -138,7 +148,7 @@ export class ColumnChooser {
     const threshold = await this.#threshold();
     this.#explainOthers(features);
     const reasons = this.#reasons;
-    return { decision, score, scoreThreshold, truth, sensitive, decisionLabel, truthLabel, weight, features, threshold, reasons }; // prettier-ignore
+    return { decision, score, scoreThreshold, truth, sensitive, decisionLabel, truthLabel, weight, cluster, features, threshold, reasons }; // prettier-ignore
   }
 
   /** Returns the answer to a question: the value of an option, the user's answer, or the guess. */
@@ -167,7 +177,7 @@ export class ColumnChooser {
     const check = (name: string): void => {
       this.#assertFree(name);
       if (role === 'decisions' || role === 'true labels') this.#assertFewLabels(name);
-      else this.#table.numeric(name);
+      else if (role !== 'clusters') this.#table.numeric(name);
     };
     const name = await this.#answer({
       ...question,
@@ -269,7 +279,8 @@ export class ColumnChooser {
       check: (text) => {
         for (const name of parseNames(text)) {
           this.#table.column(name);
-          if (name === target || this.#roles.get(name) === 'sensitive') this.#assertFree(name);
+          if (name === target || ['sensitive', 'clusters'].includes(this.#roles.get(name) ?? ''))
+            this.#assertFree(name);
         }
       },
     });
@@ -298,8 +309,12 @@ export class ColumnChooser {
 
   /** Adds the columns that are not used, each with the reason. */
   #explainOthers({ left }: FeatureGuesses): void {
-    const others = this.#guesses.passedOver.filter(({ column }) => !this.#roles.has(column));
+    const { passedOver, score } = this.#guesses;
+    const others = passedOver.filter(({ column }) => !this.#roles.has(column));
     for (const { column, reason } of others) this.#reasons.push(['no role', column, reason]);
+    if (score !== undefined && !this.#roles.has(score.column)) {
+      this.#reasons.push(['no role', score.column, `may hold scores: ${score.reason}; measure them with --score`]);
+    }
     for (const { column, reason } of left) this.#reasons.push(['not a feature', column, reason]);
   }
 

@@ -190,7 +190,7 @@ Run 'evenhand COMMAND --help' for the options and examples of a command.`,
       // Commander prints an error and its suggestion on two lines; this program prints each error on one line, which only
       // a terminal wraps.
       outputError: (text, write) => {
-        const line = `${asSentence(text)}${hintFor(text, command)} Run '${callOf(command)} --help' for the options.`;
+        const line = `${asSentence(withCompletions(text, command))}${hintFor(text, command)} Run '${callOf(command)} --help' for the options.`;
         write(`${fitLine(line)}\n`);
       },
     });
@@ -207,6 +207,17 @@ function namedEntries(args: readonly string[]): [string, Partial<CommandEntry> &
   if (name === 'completion' && first !== 'help') return entries;
   const named = entries.filter(([own]) => own === name);
   return named.length > 0 ? named : entries.map(([own, { description }]) => [own, { description }]);
+}
+
+/** Replaces the similar options that Commander suggests by the options that start with what the user typed, if any. */
+function withCompletions(text: string, { options }: Command): string {
+  const typed = /unknown option '(--[\w-]+)'/.exec(text)?.[1];
+  const longer = options.flatMap(({ long, hidden }) =>
+    typed !== undefined && !hidden && long?.startsWith(typed) === true ? [long] : [],
+  );
+  if (longer.length === 0) return text;
+  const question = `(Did you mean ${longer.length === 1 ? '' : 'one of '}${longer.join(', ')}?)`;
+  return `${text.replace(/\(Did you mean [^)]*\)/, '').trimEnd()} ${question}`;
 }
 
 /** Returns a hint if the shell has probably expanded a glob. */

@@ -1,5 +1,5 @@
 import { FairnessAssertionError, ValueError } from '../exceptions/index.ts';
-import { assertKnownOptions, oneOf, type OptionNames } from '../internal/arguments.ts';
+import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../internal/arguments.ts';
 import { llmMetricRange } from '../llm-evals/scoring/llm-metric-range.ts';
 import { isUnevenlyMissing } from '../metrics/compare/missing-rows.ts';
 import type { MetricResult } from '../metrics/index.ts';
@@ -323,6 +323,7 @@ export function assertFairness(
 ): void {
   assertKnownOptions('assertFairness', options, ASSERT_FAIRNESS_OPTION_NAMES);
   const isNumber = typeof metric === 'number';
+  if (!isNumber) assertResult(metric);
   const result: JudgedMetric = isNumber ? { metric: 'metric', value: metric, ci: null, undefinedReason: null } : metric;
   const verdict = judge(result, threshold, options.comparator ?? (isNumber ? '<=' : undefined), {
     strictMissing: options.strictMissing,
@@ -337,4 +338,15 @@ export function assertFairness(
     expected: threshold,
     operator: verdict.comparator ?? '<=',
   });
+}
+
+function assertResult(metric: unknown): void {
+  if (metric instanceof Promise) {
+    throw new ValueError('The metric parameter is a promise, not a MetricResult: await it.', {
+      context: { parameter: 'metric' },
+      suggestion: 'For example: assertFairness(await promise, 0.1).',
+    });
+  }
+  const isResult = typeof metric === 'object' && metric !== null && 'metric' in metric && 'value' in metric;
+  if (!isResult) throw invalidParameter('metric', 'be a number or a MetricResult', metric);
 }

@@ -67,6 +67,7 @@ export function suggestNames(
   what: string,
   near: readonly string[] = nearestNames(wrong, known),
 ): string {
+  if (known.length === 0) return `There are no ${what}.`;
   if (near.length > 0) return `Did you mean ${joinQuoted(near, 'or')}?`;
   const shown = known.slice(0, 12);
   const more = known.length > shown.length ? `, and ${String(known.length - shown.length)} more` : '';

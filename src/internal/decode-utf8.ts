@@ -25,14 +25,18 @@ export function tryDecodeUtf8(bytes: Uint8Array): string | undefined {
 
 /** Decodes UTF-8 in chunks. A chunk may end within the bytes of a character. */
 export class Utf8Stream {
-  readonly #what: string;
+  readonly #what: string | ((line: number) => string);
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   /** The first bytes of an incomplete sequence, at most 3. */
   #rest: Uint8Array = new Uint8Array();
   #decoded = 0;
+  #lineFeeds = 0;
 
-  /** @param what the name of the source with which error messages start: `The input` */
-  constructor(what: string) {
+  /**
+   * @param what the name of the source with which error messages start: `The input`; or a function that returns it for
+   * the number of the line, from 1
+   */
+  constructor(what: string | ((line: number) => string)) {
     this.#what = what;
   }
 
@@ -66,12 +70,22 @@ export class Utf8Stream {
       text = this.#decoder.decode(bytes);
     } catch {
       const offset = findInvalid(bytes);
-      throw invalidUtf8(this.#what, bytes[offset] ?? 0, this.#decoded + offset);
+      const line = 1 + this.#lineFeeds + countLineFeeds(bytes.subarray(0, offset));
+      throw invalidUtf8(
+        typeof this.#what === 'string' ? this.#what : this.#what(line),
+        bytes[offset] ?? 0,
+        this.#decoded + offset,
+      );
     }
     const isStart = this.#decoded === 0;
     this.#decoded += bytes.length;
+    if (typeof this.#what !== 'string') this.#lineFeeds += countLineFeeds(bytes);
     return isStart && text.startsWith('\ufeff') ? text.slice(1) : text;
   }
+}
+
+function countLineFeeds(bytes: Uint8Array): number {
+  return bytes.reduce((count, byte) => (byte === 0x0a ? count + 1 : count), 0);
 }
 
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array {

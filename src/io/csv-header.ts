@@ -87,7 +87,7 @@ async function* chunksOf(path: string, gzipped: boolean): AsyncGenerator<Buffer,
 }
 
 async function readFirstLine(path: string, name: string, gzipped: boolean): Promise<string> {
-  const decoder = new Utf8Stream(`The first line of '${name}'`);
+  const decoder = new Utf8Stream((line) => `Line ${String(line)} of '${name}'`);
   const parts: string[] = [];
   let length = 0;
   let quoted = false;

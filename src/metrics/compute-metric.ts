@@ -1,5 +1,6 @@
+import { ValueError } from '../exceptions/index.ts';
 import { assertKnownOptions, toCamelCase } from '../internal/arguments.ts';
-import { isMapping } from '../internal/values.ts';
+import { isMapping, isPlainObject } from '../internal/values.ts';
 import { isDeviceTensor, unwrap } from '../table/index.ts';
 import { compareGroups } from './compare/compare-groups.ts';
 import { type MetricDefinition, metricDefinition, metricKind, metricNeedsTruth } from './metric-definitions.ts';
@@ -72,8 +73,26 @@ export function metricOfArguments(
   columns: Omit<MetricRows, keyof RowOptions>,
   options: MetricOptions & RowOptions,
 ): MetricResult {
-  assertKnownOptions(toCamelCase(metric), options, ARGUMENT_OPTION_NAMES);
+  const name = toCamelCase(metric);
+  if (!isSensitive(columns.sensitive)) throw missingColumn(name, Object.keys(columns));
+  assertKnownOptions(name, options, ARGUMENT_OPTION_NAMES);
   return metricOfRows(metric, { ...options, ...columns }, options);
+}
+
+/** Returns false if groups are not given, or the options are in their position because a column is missing. */
+function isSensitive(sensitive: unknown): boolean {
+  if (!isPlainObject(sensitive)) return sensitive !== undefined;
+  const isOption = ([name, value]: [string, unknown]): boolean =>
+    Object.hasOwn(ARGUMENT_OPTION_NAMES, name) && typeof value !== 'object';
+  return !Object.entries(sensitive).some(isOption);
+}
+
+function missingColumn(name: string, columns: readonly string[]): ValueError {
+  const missing = columns.includes('yTrue') ? 'yTrue' : 'sensitive';
+  return new ValueError(`${missing} is missing: ${name}(${columns.join(', ')}, options).`, {
+    context: { parameter: missing },
+    suggestion: 'Pass the columns in this order.',
+  });
 }
 
 function metricOfRows(name: string, rows: MetricRows, options: MetricOptions): MetricResult {

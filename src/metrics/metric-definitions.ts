@@ -1,5 +1,5 @@
 import { MetricComputationError } from '../exceptions/index.ts';
-import { suggestNames } from '../internal/arguments.ts';
+import { nearestNames, suggestNames } from '../internal/arguments.ts';
 import { findMeasure, MEASURE_NAMES, measureDefinition, type MeasureName } from './measures/index.ts';
 import type { GapAggregate } from './options.ts';
 import type { GroupStats } from './statistics/group-stats.ts';
@@ -67,6 +67,8 @@ export const NAMED_METRICS: readonly string[] = [
   ...OTHERS.map(({ metric }) => metric),
 ];
 
+const WHERE_LISTED = 'The section "The metrics" of docs/measuring.md explains all names.';
+
 /** A cache of metrics by requested name. The cache stays small because only valid names are stored. */
 const FOUND = new Map<string, MetricDefinition>();
 
@@ -79,9 +81,10 @@ export function metricDefinition(name: string): MetricDefinition {
   const found = findMetricDefinition(name);
   if (found !== undefined) return found;
   const known = [...NAMED_METRICS, ...MEASURE_NAMES.flatMap((one) => [`${one}_difference`, `${one}_ratio`])];
+  const near = nearestNames(name, known);
   throw new MetricComputationError(`There is no metric named '${name}'.`, {
     context: { metric: name },
-    suggestion: suggestNames(name, known, 'metrics'),
+    suggestion: `${suggestNames(name, known, 'metrics', near)}${near.length > 0 ? '' : ` ${WHERE_LISTED}`}`,
   });
 }
 

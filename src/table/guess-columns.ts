@@ -1,7 +1,9 @@
 import type { Column } from './column.ts';
 import { countLabels } from './column-reading.ts';
+import { hasDecimalComma } from './decimal-commas.ts';
 import { labelValue } from './label-values.ts';
 import { asNumbersWithout, MISSING_TEXTS } from './missing-values.ts';
+import { namesIdentifiers, repeatedIdentifier, type RepeatedIdentifier } from './repeated-identifier.ts';
 import type { Table } from './table.ts';
 import { readLabels, toBinary } from './to-binary.ts';
 
@@ -17,6 +19,8 @@ export interface ColumnGuesses {
   readonly truth: ColumnGuess | undefined;
   readonly score: ColumnGuess | undefined;
   readonly weight: ColumnGuess | undefined;
+  /** The column of people or other units that have several rows each. */
+  readonly cluster: ColumnGuess | undefined;
   readonly sensitive: readonly ColumnGuess[];
   /** Columns whose names suggest a role that their values do not allow, with the reason. */
   readonly passedOver: readonly ColumnGuess[];
@@ -63,12 +67,14 @@ export function guessColumns(table: Table): ColumnGuesses {
     found.flatMap((one) => (one?.role === role ? [{ column: one.column, reason: one.reason }] : []));
   const [decision] = withRole('decision');
   const [truth] = withRole('truth');
+  const withoutRole = table.columnNames.filter((_, index) => found[index] === undefined);
   const isTaken = decision !== undefined || found.at(-1) !== undefined;
   return {
     decision,
     truth: truth ?? (isTaken ? undefined : lastColumn(table)),
     score: withRole('score')[0],
     weight: withRole('weight')[0],
+    cluster: guessCluster(table, withoutRole),
     sensitive: withRole('sensitive'),
     passedOver: withRole('passed over'),
   };
@@ -115,6 +121,23 @@ function guessRole(name: string, column: Column): RoleGuess | undefined {
   }
   if (!suggests(TRUTH) && name.toLowerCase() !== 'y') return undefined;
   return hasTwoValues(column) ? guess('truth', 'its name, two values') : undefined;
+}
+
+/** Guesses the column of the units that have several rows each. Of several such columns, it has the most values. */
+function guessCluster(table: Table, names: readonly string[]): ColumnGuess | undefined {
+  const [found] = names
+    .flatMap((name) => repeatedIdentifierIn(name, knownLabels(table.column(name))) ?? [])
+    .filter(({ isNamed }) => isNamed)
+    .sort((a, b) => a.meanCount - b.meanCount);
+  if (found === undefined) return undefined;
+  return {
+    column: found.name,
+    reason: `its name, about ${found.meanCount.toFixed(1)} rows for each value; intervals count its values, not rows`,
+  };
+}
+
+function repeatedIdentifierIn(name: string, counts: readonly LabelCount[]): RepeatedIdentifier | undefined {
+  return repeatedIdentifier(name, new Map(counts.map(({ label, count }) => [label, count])));
 }
 
 /** Returns the columns of texts or codes that have few enough values to be groups. */
@@ -205,14 +228,21 @@ function unfitness(name: string, column: Column): string | undefined {
   const counts = knownLabels(column);
   const rows = counts.reduce((sum, { count }) => sum + count, 0);
   if (counts.length < 2) return counts.length === 0 ? 'has no value' : 'has only one value';
+  const withComma = counts.filter(({ label }) => hasDecimalComma(label)).reduce((sum, { count }) => sum + count, 0);
+  if (withComma > rows / 2) return "looks like numbers with a decimal comma; if it is, add '--decimal ,'";
+  const repeated = repeatedIdentifierIn(name, counts);
+  if (repeated?.isNamed === true) {
+    return `looks like people or things with about ${repeated.meanCount.toFixed(1)} rows each`;
+  }
   const isAlwaysUnique = counts.length === rows;
   const isUnique = isAlwaysUnique || (rows >= MIN_ROWS && counts.length > 0.9 * rows);
   if (isUnique && [...wordsInName(name)].some((word) => IDENTIFIER.has(word)))
     return 'has the name and the values of an identifier';
   if (column.kind === 'numeric') {
-    return isAlwaysUnique && rows >= MIN_ROWS && areIdentifiers(column.values)
-      ? 'has a different integer in every row, as an identifier has'
-      : undefined;
+    if (isAlwaysUnique && rows >= MIN_ROWS && areIdentifiers(column.values))
+      return 'has a different integer in every row, as an identifier has';
+    const areMostlyUnique = counts.length > rows / 2 && column.values.every((value) => !(value % 1));
+    return areMostlyUnique && namesIdentifiers(name) ? 'has the name and the values of an identifier' : undefined;
   }
   if (isUnique) return `has a different text in ${isAlwaysUnique ? 'every' : 'almost every'} row`;
   return counts.length > MAX_TEXTS ? `has ${String(counts.length)} different texts` : undefined;

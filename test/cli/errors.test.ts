@@ -155,6 +155,16 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
     () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitve', 'sex'],
     /unknown option '--sensitve' \(Did you mean --sensitive\?\)/,
   ],
+  [
+    'the start of an option',
+    () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitive', 'sex', '--positive', '1'],
+    /unknown option '--positive' \(Did you mean --positive-label\?\)/,
+  ],
+  [
+    'a metric that is not like any other',
+    () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitive', 'sex', '--metric', 'dp'],
+    /There is no metric named 'dp'\. .*, and \d+ more\. The section "The metrics" of docs\/measuring\.md explains all/,
+  ],
   ['an unknown command', () => ['validat'], /unknown command 'validat' \(Did you mean validate\?\)/],
   [
     'text for a number',

@@ -134,6 +134,42 @@ describe('evenhand init --yes', () => {
     expect((await runProposed(done, cwd)).map(({ code }) => code)).to.deep.equal([0, 0]);
   });
 
+  /** Returns an empty folder with a file of 600 decisions on 60 people, with decimal commas. */
+  function people(): string {
+    const cwd = mkdtempSync(path.join(folder(), 'people-'));
+    const rows = Array.from({ length: 600 }, (_, row) => {
+      const score = `0,${String(100 + ((row * 37) % 899))}`;
+      return [row % 60, 977 * row, 'fm'[row % 2], row % 23, score, row % 3 ? 'yes' : 'no'].join(';');
+    });
+    writeFileSync(path.join(cwd, 'people.csv'), ['person;Applicant;sex;income;score;approved', ...rows].join('\n'));
+    return cwd;
+  }
+
+  it('makes no feature of people, and proposes commands that count them instead of their rows', async () => {
+    const cwd = people();
+    const done = await init(cwd, 'people.csv', '--yes');
+    expect(done.stdout).to.match(/^clusters +person +its name, about 10\.0 rows for each value; intervals count /m);
+    expect(done.stdout).to.match(/^not a feature +Applicant +has the name and the values of an identifier$/m);
+    expect(done.stdout).to.match(/^not a feature +score +looks like numbers with a decimal comma; .*'--decimal ,'$/m);
+    expect(done.stdout).to.match(/ evenhand validate .* --cluster person /);
+    expect(configIn(cwd)).to.deep.include({ cluster: 'person', features: ['income'] });
+    const [validated, trained] = await runProposed(done, cwd);
+    expect(validated?.code, validated?.stderr).to.equal(0);
+    expect(validated?.stdout)
+      .to.match(/Group +n +Clusters/)
+      .and.not.to.contain('rows for each of its values');
+    expect(trained?.code, trained?.stderr).to.equal(0);
+  });
+
+  it('reads decimal commas with --decimal, in the proposed commands too, and reports a column of scores', async () => {
+    const cwd = people();
+    const done = await init(cwd, 'people.csv', '--yes', '--decimal', ',');
+    expect(done.stdout).to.match(/^no role +score +may hold scores: its name, numbers from 0 to 1; .*--score$/m);
+    expect(done.stdout).to.include(' validate --csv people.csv --decimal , --y-pred approved');
+    expect(configIn(cwd)).to.have.property('decimal', ',');
+    expect((await runProposed(done, cwd)).map(({ code }) => code)).to.deep.equal([0, 0]);
+  });
+
   it('proposes commands without training if there is nothing to learn from', async () => {
     const cwd = mkdtempSync(path.join(folder(), 'few-'));
     const rows = Array.from({ length: 60 }, (_, row) => `${row % 2 ? 'f' : 'm'},${row % 3 ? 1 : 0}`);
@@ -197,6 +233,8 @@ describe('evenhand init refuses', () => {
     ['a threshold that always passes', ['loans.csv', '--yes', '--threshold', '5'], /validation_threshold|--threshold/],
     ['another format', ['loans.csv', '--yes', '--out', 'x.json'], /--out must end in \.yml or \.yaml/],
     ['to replace its input', ['loans.csv', '--yes', '--out', 'loans.csv'], /--out|replace the input/],
+    ['clusters that are features', ['loans.csv', '--yes', '--cluster', 'race', '--sensitive', 'sex', '--features', 'race'], /--features: 'race' is already the column of clusters/], // prettier-ignore
+    ['another decimal separator', ['loans.csv', '--yes', '--decimal', ';'], /--decimal .*must be a point or a comma/],
     ['a missing file', ['none.csv', '--yes'], /Cannot read 'none.csv': there is no such file/],
   ];
   for (const [title, args, message] of cases) {

@@ -217,6 +217,18 @@ describe('assertFairness', () => {
     assertFairness(result({ value: 0.9 }), 0.8, { comparator: '>=' });
   });
 
+  it('says to await a promise, and rejects other values that are no result', () => {
+    for (const [given, message] of [
+      [Promise.resolve(0.05), /not a MetricResult: await it/],
+      [undefined, /metric parameter must be a number or a MetricResult\. Got undefined instead/],
+      [{ value: 0.05 }, /metric parameter must be a number or a MetricResult/],
+    ] as const) {
+      expect(() => {
+        assertFairness(given as unknown as number, 0.1);
+      }).to.throw(ValueError, message);
+    }
+  });
+
   it('requires a ratio of at least its threshold, and judges a signed difference by its absolute value', () => {
     assertFairness(result({ metric: 'demographic_parity_ratio', value: 0.9 }), 0.8);
     for (const [metric, value] of [

@@ -64,6 +64,7 @@ describe('suggestions', () => {
   });
 
   it('list the known names if none is near', () => {
+    expect(suggestNames('x0', [], 'columns')).to.equal('There are no columns.');
     expect(suggestNames('zzzzzz', ['income', 'age'], 'columns')).to.equal("The columns are 'income' and 'age'.");
   });
 });

@@ -96,6 +96,21 @@ describe('numbers with a decimal comma', () => {
     });
   }
 
+  const texts: [title: string, values: string[]][] = [
+    ['dates', ['01.02.2026', '31.12.2026']],
+    ['dates with a time', ['01.02.2026 08:30', '1.12.26 17:05']],
+    ['dates without a century, or without a year', ['01.02.26', '31.12.']],
+    ['dates with the year first', ['2026.02.01', '2026.12.31']],
+    ['versions', ['1.10.0', '2.0.1']],
+  ];
+  for (const [title, [first = '', second = '']] of texts) {
+    it(`stand beside columns of ${title}, which are texts`, async () => {
+      const file = write('texts.csv', ['d;v;s;y', `${first};0,5;f;1`, `${second};0,75;m;0`]);
+      const expected = { d: [first, second], v: [0.5, 0.75], s: ['f', 'm'], y: [1, 0] };
+      expect((await loadData(file, { decimal: ',' })).toColumns()).to.deep.equal(expected);
+    });
+  }
+
   it('are not read without the option', async () => {
     const file = write('points.csv', ['s;v', 'f;0,5', 'm;0,75']);
     expect(await messageOf(validateFile(file, { attributes: [['s']], score: 'v' }))).to.include("row 1 holds '0,5'");

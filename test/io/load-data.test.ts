@@ -158,7 +158,7 @@ describe('loadData rejects', () => {
       /a quoted value does not end/,
       /line/,
     ],
-    ['text that is not UTF-8', () => write('latin.csv', Buffer.from('a,b\n1,\xe9\n', 'latin1')), /not UTF-8/, /UTF-8/],
+    ['text that is not UTF-8', () => write('latin.csv', Buffer.from('a,b\n1,\xe9\n', 'latin1')), /Line 2 of '.*latin\.csv' is not UTF-8: byte 0xe9 at offset 6/, /UTF-8/], // prettier-ignore
     ...utf16Files.map(([title, content]): (typeof cases)[number] => [
       title,
       () => write(`${title.replaceAll(/\W/g, '-')}.csv`, content),

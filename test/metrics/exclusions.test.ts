@@ -301,6 +301,22 @@ describe('missing values', () => {
 });
 
 describe('rejects invalid input with the argument, the index and the value', () => {
+  it('names the missing column and the signature if the options are in its position', () => {
+    const [decisions, groups, options] = [[1, 0], ['a', 'b'], { minGroupSize: 1 }];
+    const forgotten = equalizedOddsDifference as unknown as (...args: unknown[]) => unknown;
+    const signature = 'yTrue is missing: equalizedOddsDifference(yTrue, yPred, sensitive, options).';
+    expect(() => forgotten(decisions, groups, options)).to.throw(ValueError, signature);
+    expect(() => forgotten(decisions, groups)).to.throw(ValueError, signature);
+    const ungrouped = demographicParityDifference as unknown as (...args: unknown[]) => unknown;
+    expect(() => ungrouped(decisions, options)).to.throw(
+      ValueError,
+      'sensitive is missing: demographicParityDifference(yPred, sensitive, options).',
+    );
+    // A column may have the name of an option.
+    const { value } = equalizedOddsDifference([1, 0, 1, 0], [1, 0, 1, 0], { level: ['a', 'a', 'b', 'b'] }, options);
+    expect(value).to.equal(0);
+  });
+
   const cases: [string, () => unknown, RegExp][] = [
     ['no rows', () => demographicParityDifference([], []), /no rows to measure/],
     ['all missing', () => demographicParityDifference([null, NaN], ['a', 'b']), /All 2 rows lack/],

@@ -74,5 +74,6 @@ export const DECIMAL_COMMA_CASES: Readonly<Record<string, string>> = {
   'decimal commas and NA': 'a;b\n1;0,5\n2;NA\n',
   'a point between decimal commas': 'a;b\n1;0,5\n2;1.25\n',
   'thousands separators': 'a;b\n1;1.000,5\n2;1,25\n',
+  dates: 'a;b\n1,5;01.02.2026\n2;31.12.26 08:30\n',
   'whole numbers': 'a;b\n1;0\n2;1\n',
 };

@@ -11,7 +11,7 @@ const cycle = <Value>(...values: Value[]): Value[] =>
 
 /** Returns the guessed column of each role, as `name` or a list of names. */
 function rolesIn(columns: Extract<TableSource, Record<string, unknown>>): Record<string, unknown> {
-  const { decision, truth, score, weight, sensitive } = guessColumns(Table.from(columns));
+  const { decision, truth, score, weight, cluster, sensitive } = guessColumns(Table.from(columns));
   const name = (guess: { readonly column: string } | undefined): string | undefined => guess?.column;
   return Object.fromEntries(
     Object.entries({
@@ -19,6 +19,7 @@ function rolesIn(columns: Extract<TableSource, Record<string, unknown>>): Record
       truth: name(truth),
       score: name(score),
       weight: name(weight),
+      cluster: name(cluster),
       sensitive: sensitive.length === 0 ? undefined : sensitive.map(({ column }) => column),
     }).filter(([, value]) => value !== undefined),
   );
@@ -164,6 +165,15 @@ describe('guessColumns', () => {
     expect(rolesIn({ x: X, sex: cycle('f', 'm') })).to.deep.equal({ sensitive: ['sex'] });
   });
 
+  it('takes people with several rows each for clusters, and of several such columns the one with the most values', () => {
+    const person = Array.from({ length: ROWS }, (_, row) => row % 20);
+    const school = Array.from({ length: ROWS }, (_, row) => `s${String(row % 10)}`);
+    expect(rolesIn({ school, person, x: X })).to.deep.equal({ cluster: 'person' });
+    expect(rolesIn({ school, x: X })).to.deep.equal({ cluster: 'school' });
+    expect(rolesIn({ school_city: school, repaid: person, x: X })).to.deep.equal({});
+    expect(rolesIn({ person: Array.from({ length: ROWS }, (_, row) => row), x: X })).to.deep.equal({});
+  });
+
   it('ignores missing values when it counts values', () => {
     expect(one('approved', cycle('yes', 'no', 'NA', ''))).to.deep.equal({ decision: 'approved' });
   });
@@ -265,6 +275,83 @@ describe('guessFeatures', () => {
     // Amounts from a wide range rarely repeat, and fractions never do.
     expect(reasons('income', numbered.map((value) => 997 * value))).to.deep.equal([]); // prettier-ignore
     expect(reasons('ratio', numbered.map((value) => value / 7))).to.deep.equal([]); // prettier-ignore
+  });
+
+  const reasonOf = (name: string, values: readonly (string | number)[]): string | undefined =>
+    guessFeatures(Table.from({ [name]: values, y: values.map((_, row) => Number(row % 3 === 0)) }), {
+      target: 'y',
+      positiveLabel: undefined,
+      used: [],
+    }).left[0]?.reason;
+  const rows = <Value>(count: number, value: (row: number) => Value) => Array.from({ length: count }, (_, row) => value(row)); // prettier-ignore
+
+  it('exclude people with one or several rows each, whether they are numbers or texts', () => {
+    const several = 'looks like people or things with about 4.0 rows each';
+    expect(
+      reasonOf(
+        'person',
+        rows(80, (row) => row % 20),
+      ),
+    ).to.equal(several);
+    expect(
+      reasonOf(
+        'applicantId',
+        rows(80, (row) => `p${String(row % 20)}`),
+      ),
+    ).to.equal(several);
+    // Numbers from a wide range, of which a quarter repeats.
+    const few = rows(80, (row) => 977 * (row % 60));
+    expect(reasonOf('Applicant', few)).to.equal('has the name and the values of an identifier');
+    expect(reasonOf('Applicant', rows(80, (row) => 977 * row))).to.equal('has the name and the values of an identifier'); // prettier-ignore
+  });
+
+  it('include numbers and texts that only describe people, or whose names end like id', () => {
+    expect(
+      reasonOf(
+        'patient_age',
+        rows(80, (row) => 20 + (row % 40)),
+      ),
+    ).to.equal(undefined);
+    expect(
+      reasonOf(
+        'patient_region',
+        rows(80, (row) => `r${String(row % 20)}`),
+      ),
+    ).to.equal(undefined);
+    expect(
+      reasonOf(
+        'paid',
+        rows(80, (row) => row % 40),
+      ),
+    ).to.equal(undefined);
+    expect(
+      reasonOf(
+        'customer',
+        rows(80, (row) => (row % 40) / 8),
+      ),
+    ).to.equal(undefined);
+  });
+
+  it('exclude texts that look like numbers with a decimal comma, with the option that reads them', () => {
+    const reason = "looks like numbers with a decimal comma; if it is, add '--decimal ,'";
+    expect(
+      reasonOf(
+        'amount',
+        rows(80, (row) => `${String(row)},5`),
+      ),
+    ).to.equal(reason);
+    expect(
+      reasonOf(
+        'amount',
+        rows(80, (row) => (row % 4 === 0 ? 'none' : `${String(row % 7)},25`)),
+      ),
+    ).to.equal(reason);
+    expect(
+      reasonOf(
+        'amount',
+        rows(80, (row) => (row % 5 < 2 ? '0,5' : 'none')),
+      ),
+    ).to.equal(undefined);
   });
 
   it('are not checked against a target that has one value', () => {

@@ -4,8 +4,9 @@ import type { Command } from 'commander';
 
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import { counted } from '../../internal/format.ts';
+import type { DecimalSeparator } from '../../schemas/data-source.ts';
 import type { Table } from '../../table/index.ts';
-import { defineCommand } from '../define-command.ts';
+import { defineCommand, OPTION } from '../define-command.ts';
 import { INTERRUPTED } from '../exit-codes.ts';
 import { briefReport, type ReportBlock } from '../../document/report-document.ts';
 import type { GivenAnswers, InitChoices } from '../init-choices.ts';
@@ -18,6 +19,7 @@ import type { Prompt } from '../prompt.ts';
 interface InitOptions extends OutputOptions, Omit<GivenAnswers, 'sensitive'> {
   readonly sensitive?: readonly string[];
   readonly out?: string;
+  readonly decimal?: DecimalSeparator;
   readonly yes?: boolean;
   readonly force?: boolean;
 }
@@ -40,7 +42,9 @@ export function initCommand(): Command {
 --positive-label <label>  label that counts as 1 in --y-pred, or in --y-true without --y-pred
 --y-true-positive-label <label>  label that counts as 1 in --y-true
 --sample-weight <column>  column of row weights
+--cluster <column>  column of people or things with several rows each; intervals count them instead of rows
 --features <columns>  columns to learn from, comma-separated (default: all columns without another role)
+${OPTION.decimal}
 --threshold <number>  largest difference between selection rates that passes (default: no gate)
 --out <path>  configuration to write: .yml or .yaml (default: evenhand.yml)
 --yes  accept all guesses; ask nothing
@@ -91,7 +95,7 @@ async function init(
   prompt: Prompt | undefined,
   onColumns: (names: readonly string[]) => void,
 ): Promise<void> {
-  const { out = 'evenhand.yml', yes: acceptsGuesses = false, sensitive, ...others } = options;
+  const { out = 'evenhand.yml', yes: acceptsGuesses = false, sensitive, decimal, ...others } = options;
   const given = sensitive === undefined ? others : { ...others, sensitive: sensitive.join(',') };
   if (prompt === undefined) assertComplete(file, given, acceptsGuesses);
   assertYaml(out);
@@ -102,12 +106,12 @@ async function init(
     import('../../io/load-data.ts'),
     import('../init-choices.ts'),
   ]);
-  const table = await loadData(csv, { maxRows: MAX_ROWS });
+  const table = await loadData(csv, { maxRows: MAX_ROWS, decimal });
   onColumns(table.columnNames);
   prompt?.say(`${csv}: ${sizeOf(table)}. Enter accepts the value in brackets, - means none, Tab completes columns.`);
   const choices = await new ColumnChooser(table, given, { prompt, acceptsGuesses }).choose();
-  const commands = proposedCommands(choices, csv, out);
-  await writeConfig(choices, csv, out);
+  const commands = proposedCommands(choices, csv, out, decimal);
+  await writeConfig(choices, csv, out, decimal);
   await printResult(options, {
     json: () => toJson(choices, { csv, out, table, commands }),
     text: async () => {
@@ -165,7 +169,12 @@ async function assertMayReplace(out: string, prompt: Prompt | undefined): Promis
   });
 }
 
-async function writeConfig(choices: InitChoices, csv: string, out: string): Promise<void> {
+async function writeConfig(
+  choices: InitChoices,
+  csv: string,
+  out: string,
+  decimal: DecimalSeparator | undefined,
+): Promise<void> {
   const [{ starterConfigText }, { parseConfigText }, { writeFileAtomic }] = await Promise.all([
     import('../../pipeline/config/starter-config.ts'),
     import('../../pipeline/config/load-config.ts'),
@@ -177,7 +186,7 @@ async function writeConfig(choices: InitChoices, csv: string, out: string): Prom
     target === undefined || features.features.length === 0
       ? undefined
       : { target, positiveLabel: truth === undefined ? decisionLabel : truthLabel, ...features };
-  const text = await starterConfigText({ ...others, training }, `evenhand init ${csv}`);
+  const text = await starterConfigText({ ...others, decimal, training }, `evenhand init ${csv}`);
   await parseConfigText(text, out);
   await writeFileAtomic(out, text);
 }
@@ -188,8 +197,13 @@ interface ProposedCommand {
 }
 
 /** Returns the suggested next commands: one that measures the file, and one that uses the new configuration. */
-function proposedCommands(choices: InitChoices, csv: string, out: string): ProposedCommand[] {
-  const { decision, score, scoreThreshold, truth, sensitive, weight, threshold, features } = choices;
+function proposedCommands(
+  choices: InitChoices,
+  csv: string,
+  out: string,
+  decimal: DecimalSeparator | undefined,
+): ProposedCommand[] {
+  const { decision, score, scoreThreshold, truth, sensitive, weight, cluster, threshold, features } = choices;
   const isOnlyTruth = decision === undefined && score === undefined;
   const option = (name: string, value: string | number | undefined): string[] =>
     value === undefined ? [] : [`--${name}`, String(value)];
@@ -197,12 +211,14 @@ function proposedCommands(choices: InitChoices, csv: string, out: string): Propo
   const measure = [
     'validate',
     ...option('csv', csv),
+    ...option('decimal', decimal),
     ...option('y-pred', measured),
     ...option('score', score),
     ...option('score-threshold', scoreThreshold),
     ...(isOnlyTruth ? [] : option('y-true', truth)),
     ...sensitive.flatMap((name) => option('sensitive', formatNames([name]))),
     ...option('sample-weight', weight),
+    ...option('cluster', cluster),
     ...labelOptions(choices),
     ...option('metric', threshold === undefined ? undefined : `demographic_parity_difference<=${String(threshold)}`),
   ];
@@ -244,13 +260,24 @@ function toJson(
     readonly commands: readonly ProposedCommand[];
   },
 ): Record<string, unknown> {
-  const { decision, score, truth, sensitive, weight, decisionLabel, truthLabel, features, threshold, reasons } =
-    choices;
+  const {
+    decision,
+    score,
+    truth,
+    sensitive,
+    weight,
+    cluster,
+    decisionLabel,
+    truthLabel,
+    features,
+    threshold,
+    reasons,
+  } = choices;
   return {
     config: out,
     data: csv,
     rows: table.rowCount,
-    columns: { decision, score, truth, sensitive, weight, features: features.features },
+    columns: { decision, score, truth, sensitive, weight, cluster, features: features.features },
     positive_labels: { decision: decisionLabel, truth: truthLabel },
     threshold,
     reasons: reasons.map(([role, choice, reason]) => ({ role, choice, reason })),

@@ -1,3 +1,5 @@
+import type { DecimalSeparator } from '../../schemas/data-source.ts';
+
 /** The choices with which a first configuration file is created. */
 export interface StarterConfig {
   readonly sensitive: readonly string[];
@@ -11,6 +13,9 @@ export interface StarterConfig {
         readonly left: readonly { readonly column: string; readonly reason: string }[];
       }
     | undefined;
+  /** The column of people or other units that have several rows each. */
+  readonly cluster?: string | undefined;
+  readonly decimal?: DecimalSeparator | undefined;
   /** The threshold: the largest difference that passes. */
   readonly threshold?: number | undefined;
 }
@@ -20,7 +25,7 @@ export interface StarterConfig {
  * @param origin a description of how the configuration was created, which becomes part of the first line
  */
 export async function starterConfigText(
-  { sensitive, training, threshold }: StarterConfig,
+  { sensitive, training, cluster, decimal, threshold }: StarterConfig,
   origin: string,
 ): Promise<string> {
   const { stringify } = await import('yaml');
@@ -30,6 +35,8 @@ export async function starterConfigText(
     comment('The page docs/configuration.md of evenhand explains every key.\n'),
     comment('Each of these columns is analysed separately. None of them is a feature.'),
     yaml({ sensitive }),
+    ...(cluster === undefined ? [] : clusterText(cluster, yaml)),
+    ...(decimal === undefined ? [] : [comment('The decimal separator of numbers in text files.'), yaml({ decimal })]),
     comment('Steps that change the training data, such as reweighing. None: the rows are used as they are.'),
     yaml({ pipeline: [] }),
     ...(training === undefined ? [] : trainingText(training, yaml)),
@@ -38,6 +45,14 @@ export async function starterConfigText(
     threshold === undefined ? '# validation_threshold: 0.1' : `validation_threshold: ${String(threshold)}`,
     '',
   ].join('\n');
+}
+
+function clusterText(cluster: string, yaml: (value: unknown) => string): string[] {
+  return [
+    comment('Rows with the same value here belong together: a model trains on all of them or on none, and intervals'),
+    comment('count values instead of rows. Remove this key if rows do not depend on each other.'),
+    yaml({ cluster }),
+  ];
 }
 
 function trainingText(

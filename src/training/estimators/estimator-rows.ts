@@ -55,7 +55,7 @@ export function weightedRows(rows: FitRows): FitRows {
  */
 export async function readPredictRows(source: MatrixSource, features: number): Promise<Matrix> {
   const matrix = await readMatrix(source);
-  assertFeatures([matrix.rows, matrix.columns], features);
+  assertFeatureCount([matrix.rows, matrix.columns], features);
   return matrix;
 }
 
@@ -69,11 +69,15 @@ export async function readPredictTensor(tf: Tf, keep: Keep, source: TensorLike, 
   requireTensor(source, 'X');
   const { X } = await readDeviceColumns(tf, keep, { X: featureColumn(source) });
   const tensor = X?.tensor as Tensor2D;
-  if (features !== undefined) assertFeatures(tensor.shape, features);
+  if (features !== undefined) assertFeatureCount(tensor.shape, features);
   return tensor;
 }
 
-function assertFeatures([rows, columns]: readonly [number, number], features: number): void {
+/**
+ * Checks the size of a matrix for prediction.
+ * @throws {DataValidationError} if the number of features differs from the number in `fit`
+ */
+export function assertFeatureCount([rows, columns]: readonly [number, number], features: number): void {
   // An empty matrix has no columns and needs no columns.
   if (columns === features || rows === 0) return;
   throw new DataValidationError(

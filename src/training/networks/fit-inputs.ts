@@ -55,6 +55,8 @@ export interface NetworkFitRows {
   /** The number of training rows by group and label (`eventCell`). Rows of a regression have label 0. */
   readonly counts: Float64Array;
   readonly specs: readonly FeatureSpec[];
+  /** The number of columns of a matrix; undefined for a table, whose columns have names. */
+  readonly columns: number | undefined;
   readonly groups: { readonly labels: readonly string[] };
   readonly target: StandardScore;
   readonly warnings: readonly string[];
@@ -114,7 +116,8 @@ export async function readNetworkFit(
   });
   const counts = countEvents(strata, fitting, groups.labels.length, isBinary);
   const rows = { train: encode(fitting), validation: encode(held) };
-  return { ...rows, counts, specs, groups, target, warnings, dispose: () => undefined };
+  const columns = isTableSource(x) ? undefined : complete.columnNames.length;
+  return { ...rows, counts, specs, columns, groups, target, warnings, dispose: () => undefined };
 }
 
 /**
@@ -161,6 +164,7 @@ export async function readTensorFit(
       validation,
       counts: countEvents(strata, fitting, labels.length, isBinary),
       specs,
+      columns: names.length,
       groups: { labels },
       target,
       warnings,

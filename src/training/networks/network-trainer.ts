@@ -5,8 +5,8 @@ import { DataValidationError, FairnessToolkitError, TrainingError } from '../../
 import { assertKnownOptions, type FilledOptions, oneOf } from '../../internal/arguments.ts';
 import { type ColumnSource, isDeviceTensor, type TensorLike } from '../../table/index.ts';
 import { backendInUse, currentTensorflow, loadTensorflow, TENSOR_BACKENDS, type Tf } from '../../tensor/index.ts';
-import type { MatrixSource } from '../data/read-matrix.ts';
-import { decide, decideTensor } from '../estimators/estimator-rows.ts';
+import { isTableSource, type MatrixSource } from '../data/read-matrix.ts';
+import { assertFeatureCount, decide, decideTensor } from '../estimators/estimator-rows.ts';
 import { readEstimatorJson } from '../estimators/estimator-state.ts';
 import { type EstimatorJson, PREDICT_OPTION_NAMES, type PredictOptions } from '../estimators/estimator.ts';
 import {
@@ -64,6 +64,8 @@ export function checkTrainerOptions<Filled extends FilledTrainerOptions>(filled:
 /** The result of fitting. */
 interface TrainerState<Epoch> {
   readonly network: FittedNetwork;
+  /** The number of columns of the matrix of the fit; undefined for a table, whose columns have names. */
+  readonly columns?: number | undefined;
   /** One entry per epoch. */
   readonly history: readonly Epoch[];
   /** The epoch, from 1, whose weights were kept. */
@@ -115,7 +117,7 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
    * @param x a matrix with as many columns as in `fit`, or a table with columns of the same names
    * @returns [rows]
    * @throws {TrainingError} before `fit`
-   * @throws {DataValidationError} if a column is missing
+   * @throws {DataValidationError} if a column is missing, or if a matrix has another number of columns than in `fit`
    */
   predictProba(x: Tensor2D): Promise<Tensor1D>;
   predictProba(x: MatrixSource): Promise<Float64Array>;
@@ -123,8 +125,15 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
     if (this.#state === undefined) {
       throw new TrainingError(`The ${this.constructor.name} has not been fitted.`, { suggestion: 'Call fit first.' });
     }
-    const { network } = this.#state;
-    return isDeviceTensor(x) ? applyToTensor(network, x) : applyNetwork(network, await featureTable(x));
+    const { network, columns } = this.#state;
+    if (isDeviceTensor(x)) {
+      // applyToTensor rejects a tensor with another rank.
+      if (x.shape.length === 2) assertSize(x.shape as [number, number], columns);
+      return applyToTensor(network, x);
+    }
+    const table = await featureTable(x);
+    if (!isTableSource(x)) assertSize([table.rowCount, table.columnNames.length], columns);
+    return applyNetwork(network, table);
   }
 
   /**
@@ -205,6 +214,7 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
           target: rows.target,
           backend,
         }),
+        columns: rows.columns,
         history: Object.freeze([...this.historyOf(objective, losses)]),
         bestEpoch: trained.bestEpochs[0] ?? 0,
         batchSize: trained.batchSize,
@@ -220,6 +230,18 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
       rows.dispose();
     }
   }
+}
+
+/** Checks the size of a matrix for prediction. `expected` is the number of columns in the fit, if it was a matrix. */
+function assertSize([rows, columns]: readonly [number, number], expected: number | undefined): void {
+  if (rows === 0 && columns === 0) {
+    throw new DataValidationError('X has no rows and no columns, so there is nothing to predict.', {
+      code: 'empty-data',
+      context: { argument: 'X' },
+      suggestion: 'Check the query or the filter that made the rows.',
+    });
+  }
+  if (expected !== undefined) assertFeatureCount([rows, columns], expected);
 }
 
 /** Wraps an error of a tensor backend, which states neither its cause (for example, insufficient memory) nor a fix. */
@@ -280,6 +302,7 @@ export function readTrainerJson<Params extends z.ZodType<{ readonly task: Networ
     params: schemas.params,
     state: z.object({
       network: fittedNetworkSchema,
+      columns: z.int().optional(),
       history: z.array(schemas.epoch),
       bestEpoch: z.int(),
       batchSize: z.int(),

@@ -261,6 +261,36 @@ for (const { name, create, restore, rate } of TRAINERS) {
       expect(difference(scores[2] as Float64Array, scores[0] as Float64Array)).to.be.below(1e-4);
     });
 
+    it('rejects a matrix with another number of columns than in fit, and one without rows and columns', async () => {
+      // The constant column is excluded from the network, but is a column of the matrix.
+      const numbers = Array.from(x.numeric('skill').values, (value, row) => [value, row % 3, 1]);
+      const given = tf.tensor2d(numbers);
+      const wide = tf.tensor2d([[1, 5, 1, 99]]);
+      const fitted = await create({ epochs: 1 }).fit(numbers, y, { sensitive: s });
+      const onDevice = await create({ epochs: 1 }).fit(given, y, { sensitive: s });
+      const back = restore(JSON.parse(JSON.stringify(fitted)));
+      const message = 'X has 4 features, but the estimator was fitted on 3.';
+      for (const trainer of [fitted, onDevice, back]) {
+        for (const matrix of [[[1, 5, 1, 99]], wide]) {
+          for (const method of ['predictProba', 'predict'] as const) {
+            const error: unknown = await trainer[method](matrix as number[][]).catch((cause: unknown) => cause);
+            expect(error).to.be.instanceOf(DataValidationError).with.property('message', message);
+          }
+        }
+        const empty: unknown = await trainer.predictProba([]).catch((cause: unknown) => cause);
+        expect(empty).to.be.instanceOf(DataValidationError);
+        expect((empty as Error).message).to.equal('X has no rows and no columns, so there is nothing to predict.');
+        expect(await trainer.predictProba([[1, 5, 1]])).to.have.length(1);
+        expect(await trainer.predictProba({ rows: 0, columns: 3, values: new Float64Array(0) })).to.have.length(0);
+      }
+      const flat = tf.tensor1d([1, 5]);
+      const error: unknown = await onDevice
+        .predictProba(flat as unknown as tf.Tensor2D)
+        .catch((cause: unknown) => cause);
+      expect((error as Error).message).to.include('must be a 2-D tensor');
+      tf.dispose([given, wide, flat]);
+    });
+
     it('crosses several sensitive columns, and supports any number of groups', async () => {
       const sensitive = { s, half: s.map((_, row) => (row % 2 === 0 ? 'even' : 'odd')) };
       const trainer = await create().fit(x, y, { sensitive });

@@ -1,0 +1,64 @@
+/** A column whose values look like the names of people or things that have several rows each. */
+export interface RepeatedIdentifier {
+  readonly name: string;
+  /** The mean number of rows of a value. */
+  readonly meanCount: number;
+  /** Whether the name of the column says that the values are identifiers, and not, for example, cities of patients. */
+  readonly isNamed: boolean;
+}
+
+const IDS = 'ids?|uuid|guid';
+
+const UNITS =
+  'person|user|customer|client|patient|applicant|candidate|employee|student|pupil|household|family|school|hospital|session|account|participant|subject';
+
+/** Names of columns that usually say to whom or to what a row belongs. */
+const UNIT_IN_NAME = wordOf(`${IDS}|${UNITS}`);
+
+/** Names of columns of numbers that say to whom a row belongs: the name of an identifier, or only the name of a unit. */
+const NUMBER_IN_NAME = wordOf(`${IDS}|key|code|number|no|nr`);
+const UNIT_NAME = new RegExp(`^(${UNITS})s?$`, 'i');
+
+/** Matches applicantId, but not paid. */
+const CAMEL_CASE_ID = /[a-z](?:Id|ID)$/;
+
+/** Matches numbers with points or commas. */
+const NUMBER = /^\s*[-+]?[\d.,]*\d[\d.,]*(e[-+]?\d+)?\s*$/i;
+
+/** The smallest mean number of rows of a value, and the smallest number of different values. */
+const MIN_MEAN_COUNT = 1.5;
+const MIN_VALUES = 10;
+/** Without a telling name: the smallest number of different texts, and of different texts for each row. */
+const MIN_TEXTS = 50;
+const MIN_TEXT_SHARE = 0.05;
+
+/**
+ * Returns a column if its values look like identifiers with several rows each. Rows of one person are usually not
+ * independent.
+ * @param counts the number of rows of each value, without missing values
+ */
+export function repeatedIdentifier(name: string, counts: ReadonlyMap<string, number>): RepeatedIdentifier | undefined {
+  const values = [...counts.keys()];
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const meanCount = total / values.length;
+  if (!(meanCount >= MIN_MEAN_COUNT)) return undefined;
+  const areTexts = !values.every((value) => NUMBER.test(value));
+  const isNamed = namesIdentifiers(name);
+  // Numbers such as the age of a patient, or amounts, repeat too, but belong to no one.
+  const isTelling = areTexts
+    ? UNIT_IN_NAME.test(name) || CAMEL_CASE_ID.test(name)
+    : isNamed && values.every((value) => Number.isInteger(Number(value)));
+  const isIdentifier = isTelling
+    ? values.length >= MIN_VALUES
+    : areTexts && values.length >= Math.max(MIN_TEXTS, MIN_TEXT_SHARE * total);
+  return isIdentifier ? { name, meanCount, isNamed } : undefined;
+}
+
+/** Returns whether the name of a column says that its numbers are those of people or things. */
+export function namesIdentifiers(name: string): boolean {
+  return CAMEL_CASE_ID.test(name) || UNIT_NAME.test(name) || (UNIT_IN_NAME.test(name) && NUMBER_IN_NAME.test(name));
+}
+
+function wordOf(words: string): RegExp {
+  return new RegExp(`(^|[^a-z])(${words})([^a-z]|$)`, 'i');
+}
