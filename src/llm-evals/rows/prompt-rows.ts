@@ -98,6 +98,7 @@ export function parsePromptRows(table: RowTable, kind: RowKind, choices: RowChoi
     hasRepeats: table.columns.includes('repeat'),
     notes: [
       ...found.notes,
+      ...ungroupedNotes(rows, dimensions),
       ...repeated.notes,
       ...(hasItems ? pairNotes(table, dimensions) : []),
       ...clusterNotes(rows, cluster),
@@ -465,6 +466,19 @@ function repeatedRow(table: RowTable, { row, item, repeat }: PromptRow): DataVal
       suggestion: 'Remove the row, or number the answers to one prompt 0, 1, 2 and so on.',
     },
   );
+}
+
+/** Notes about rows without a value of a dimension. */
+function ungroupedNotes(rows: readonly PromptRow[], dimensions: readonly string[]): string[] {
+  return dimensions.flatMap((name, index) => {
+    const count = rows.filter(({ values }) => values[index] === null).length;
+    if (count === 0) return [];
+    const [have, are, counts] = count === 1 ? ['has', 'is', 'It counts'] : ['have', 'are', 'They count'];
+    const left = dimensions.length === 1 ? ` ${counts} only in metrics of all answers.` : '';
+    return [
+      `${formatCount(count)} of ${counted(rows.length, 'row')} ${have} no '${name}' and ${are} not compared by it.${left}`,
+    ];
+  });
 }
 
 /** Notes about dimensions by which no rows, or not all rows, can be compared because the other dimensions are fixed. */

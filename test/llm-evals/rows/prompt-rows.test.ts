@@ -131,6 +131,18 @@ describe('rows of answers', () => {
     expect((await read('answer\nYes\n')).rows).to.have.length(1);
   });
 
+  it('without a group are counted, for each dimension', async () => {
+    const one = await read('answer,item,g\na,1,x\nb,1,y\nc,1,\nd,,\n');
+    expect(one.notes).to.deep.equal([
+      "2 of 4 rows have no 'g' and are not compared by it. They count only in metrics of all answers.",
+    ]);
+    const crossed = ['x,old', 'y,old', 'x,young', 'y,young', 'x,', ','].map((groups) => `a,1,${groups}`);
+    expect((await read(`answer,item,g,age\n${crossed.join('\n')}\n`)).notes).to.include.members([
+      "1 of 6 rows has no 'g' and is not compared by it.",
+      "2 of 6 rows have no 'age' and are not compared by it.",
+    ]);
+  });
+
   it('number the answers to one question in their order, and report copies', async () => {
     const { rows, notes } = await read('answer,item,g\nA,1,x\nB,1,x\nA,1,x\nC,1,y\n');
     expect(rows.map(({ repeat }) => repeat)).to.deep.equal([0, 1, 2, 0]);
