@@ -27,17 +27,14 @@ import {
   type StatisticsJson,
   statisticsFromJson,
 } from './report-evidence.ts';
+import { differencesOf, firstDifference, type ReportDifference, statisticsDifferences } from './report-differences.ts';
 import {
   check,
   checkResultsWith,
   compareChecksums,
-  differencesOf,
-  firstDifference,
   outcomeOf,
   plain,
-  type ReportDifference,
   type ReportVerification,
-  statisticsDifferences,
   VERIFY_REPORT_NAMES,
   type VerificationCheck,
   type VerifyReportOptions,
