@@ -107,7 +107,9 @@ export async function verifyReport(report: string, options: VerifyReportOptions 
   const page = report.trimStart().startsWith('<') ? embeddedReport(report) : undefined;
   const body = page === undefined ? parseObject(report) : page.report;
   const { results, manifest } = partsOf(body);
-  const checks = [checkSums(results, manifest)];
+  // The text of a page has no checksum: it is made again.
+  const written = page === undefined ? 'The report is as it was written.' : 'The results in the page are as they were written.'; // prettier-ignore
+  const checks = [checkSums(results, manifest, written)];
   const computed = recomputed(manifest);
   checks.push(checkResults(results, manifest, computed, tolerance));
   if (source !== undefined) checks.push(await checkData(manifest, results, source, tolerance));
@@ -155,20 +157,27 @@ export function check(
 }
 
 /** Compares the checksums of the parts with those in the manifest. */
-function checkSums(results: object, { sha256, ...manifest }: EvidenceManifest): VerificationCheck {
+function checkSums(results: object, { sha256, ...manifest }: EvidenceManifest, written: string): VerificationCheck {
   const computed = {
     results: resultsChecksum(results),
     statistics: manifest.statistics === null ? sha256.statistics : contentHash(manifest.statistics),
     // Computed from the two other checksums as they are written, so that a changed checksum shows here.
     manifest: manifestChecksum(manifest, { results: sha256.results, statistics: sha256.statistics }),
   };
-  return compareChecksums(computed, sha256);
+  return compareChecksums(computed, sha256, written);
 }
 
-/** Compares computed checksums with those that were written. */
-export function compareChecksums(computed: EvidenceChecksums, sha256: EvidenceChecksums): VerificationCheck {
+/**
+ * Compares computed checksums with those that were written.
+ * @param written says what is as it was written, if all are the same
+ */
+export function compareChecksums(
+  computed: EvidenceChecksums,
+  sha256: EvidenceChecksums,
+  written: string,
+): VerificationCheck {
   const wrong = (['results', 'statistics', 'manifest'] as const).filter((name) => computed[name] !== sha256[name]);
-  if (wrong.length === 0) return check('checksums', true, 'The report is as it was written.');
+  if (wrong.length === 0) return check('checksums', true, written);
   const differences = wrong.map((name) => ({
     where: `manifest.sha256.${name}`,
     reported: sha256[name],

@@ -100,6 +100,7 @@ export async function verifyWorkflow(folder: string, options: VerifyReportOption
         manifest: manifestChecksum(own, { results: sha256.results, statistics: sha256.statistics }),
       },
       sha256,
+      'The results, the statistics and the manifest are as they were written.',
     ),
   );
   const computed = recompute(manifest);

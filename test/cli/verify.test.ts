@@ -315,7 +315,9 @@ describe('evenhand verify', () => {
       ] as const) {
         expect(text).to.contain(from);
         writeFileSync(inFolder('changed.html'), text.replace(from, to));
-        expect(Object.keys(failures(await verify(inFolder('changed.html'))))).to.deep.equal(['page']);
+        const found = await verify(inFolder('changed.html'));
+        expect(Object.keys(failures(found))).to.deep.equal(['page']);
+        expect(found.checks[0]?.message).to.equal('The results in the page are as they were written.');
       }
     });
   });
