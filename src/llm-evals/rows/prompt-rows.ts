@@ -21,6 +21,9 @@ const MAX_FOUND_VALUES = 20;
 /** A column of numbers with more different values is a measurement. It is a dimension only if it was chosen. */
 const MAX_NUMBERS = 10;
 
+/** The names that files of other programs often give to the column of answers. */
+const ANSWER_NAMES = ['answer', 'response', 'output', 'completion', 'text'];
+
 /** The maximum number of rows of a file. */
 const MAX_ROWS = 1_000_000;
 
@@ -110,7 +113,8 @@ function assertRequired({ title, columns, rowCount }: RowTable, kind: RowKind): 
   const required = kind === 'answers' ? 'answer' : 'prompt';
   if (!columns.includes(required)) {
     const what = kind === 'answers' ? 'the text of each answer' : 'the text of each prompt';
-    const similar = columns.find((name) => name.trim().toLowerCase() === required);
+    const names = kind === 'answers' ? ANSWER_NAMES : [required];
+    const similar = columns.find((name) => names.includes(name.trim().toLowerCase()));
     throw new DataValidationError(
       `${title} has no column '${required}', which must hold ${what}. Found: ${columns.join(', ')}.`,
       {
@@ -118,7 +122,7 @@ function assertRequired({ title, columns, rowCount }: RowTable, kind: RowKind): 
         context: { column: required, columns },
         suggestion:
           similar === undefined
-            ? `Rename the column that holds ${what} to '${required}'.`
+            ? `Rename the column that holds ${what} to '${required}'. No option changes this name.`
             : `Rename '${similar}' to '${required}'.`,
       },
     );
@@ -197,7 +201,7 @@ function pairedEnough(table: RowTable, dimensions: readonly string[]): readonly 
       {
         code: 'too-few-rows',
         context: { column: name, columns: dimensions, rows: crossed },
-        suggestion: `Choose the columns that are groups with dimensions (on the command line, for example --dimensions ${quoteArgument(name)}). Columns that are not chosen, such as ratings of the answers, are ignored.`,
+        suggestion: `Choose the columns that are groups with dimensions (on the command line, for example --dimensions ${quoteArgument(name)}). Columns that are not chosen, such as ratings of the answers, are ignored. To compare ratings, run 'evenhand validate' with --y-pred, --sensitive and --metric mean_prediction_difference.`,
       },
     );
   }

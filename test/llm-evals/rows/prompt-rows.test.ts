@@ -105,7 +105,7 @@ describe('rows of answers', () => {
     );
     const text = `answer,item,origin,stars\n${rows.join('\n')}\n`;
     expect(await problem(text)).to.match(
-      /'origin', 'stars'.* 8 of 48 rows .*'origin'.*Choose the columns that are groups .*--dimensions origin/,
+      /'origin', 'stars'.* 8 of 48 rows .*'origin'.*Choose the columns that are groups .*--dimensions origin.*evenhand validate.*--metric mean_prediction_difference/,
     );
     const chosen = await read(text, 'csv', { dimensions: ['origin', 'stars'] });
     expect(chosen.notes.join(' ')).to.include("8 of 48 rows can be compared by 'origin'");
@@ -211,6 +211,8 @@ describe('rows of answers', () => {
     ['a long number', '{"answer":"a","item":12345678901234567890}\n', 'jsonl', 'more digits than a JSON number keeps'],
     ['no answers', 'answer,item\n,1\n" ",2\n', 'csv', "'answer' is empty in all 2 rows"],
     ['no column of answers', 'Answer,item\na,1\n', 'csv', "Rename 'Answer' to 'answer'"],
+    ['answers under another name', 'prompt,Response,item\nq,a,1\n', 'csv', "Found: prompt, Response, item. Rename 'Response' to 'answer'."], // prettier-ignore
+    ['no column with a known name', 'prompt,reply\nq,a\n', 'csv', "to 'answer'. No option changes this name."],
     ['groups without items', 'answer,gender\na,x\nb,y\n', 'csv', "Add a column 'item' with the same value in all rows that ask the same question about different values of 'gender'"], // prettier-ignore
     ['a row without an item', 'answer,item,g\na,1,x\nb,,y\n', 'csv', "row 2: 'item' has no value"],
     ['a wrong repeat', 'answer,item,g,repeat\na,1,x,0\nb,1,y,first\n', 'csv', "'repeat' must be a whole number of at least 0. Found 'first'"], // prettier-ignore
