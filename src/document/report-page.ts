@@ -80,6 +80,9 @@ mark { background: #fff1c2; color: inherit; font-weight: 600; text-decoration: u
 .made dt { color: var(--quiet); }
 .made dd { margin: 0; overflow-wrap: anywhere; }
 .command { margin: .5rem 0; padding: .6rem .75rem; border: 1px solid var(--line); white-space: pre-wrap; overflow-wrap: anywhere; font-size: .875rem; }
+@media screen and (min-width: 84rem) {
+  .scroll:has(> .close) { margin-left: -5.5rem; margin-right: -5.5rem; }
+}
 @media (max-width: 40rem) {
   header, main, footer { padding-left: 1rem; padding-right: 1rem; }
   header { padding-top: 1.5rem; }

@@ -28,8 +28,8 @@ export type { ValidateBounds } from './validate-bounds.ts';
 export { validateRows, type ValidateRowsInput, validateRowsNow } from './validate-rows.ts';
 export { validationToJson, validationToMarkdown } from './validation-report.ts';
 export { createManifest, type EvidenceManifest } from './report-evidence.ts';
+export type { ReportDifference } from './report-differences.ts';
 export {
-  type ReportDifference,
   type ReportVerification,
   type VerificationCheck,
   verifyReport,

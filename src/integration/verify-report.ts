@@ -5,7 +5,7 @@ import { isMapping, parseObject, valueAt } from '../internal/values.ts';
 import { VERSION } from '../internal/version.ts';
 import { hashInputFile } from '../io/checksum.ts';
 import { findFiles } from '../io/find-files.ts';
-import { CELLS_PER_GROUP } from '../metrics/statistics/group-stats.ts';
+import { nameSome } from '../pipeline/transformers/read-columns.ts';
 import type { DataPaths } from '../schemas/data-source.ts';
 import type { ValidateRequest } from '../schemas/validate-values.ts';
 import { type FileValidation, measureAttributes } from './measure-attributes.ts';
@@ -19,6 +19,13 @@ import {
   statisticsFromJson,
   statisticsToJson,
 } from './report-evidence.ts';
+import {
+  differencesOf,
+  firstDifference,
+  groupsOnlyIn,
+  type ReportDifference,
+  statisticsDifferences,
+} from './report-differences.ts';
 import { atOnce } from './validate-bounds.ts';
 import { validateCounts, type ValidateCountsInput, validateFile } from './validate-file.ts';
 import { measureRequestOf } from './validate-table.ts';
@@ -56,14 +63,6 @@ export interface VerificationCheck {
   readonly message: string;
   /** What differs: where, what the report says, and what was computed. */
   readonly differences: readonly ReportDifference[];
-}
-
-/** A value that differs. */
-export interface ReportDifference {
-  /** The place in the report, as names that are joined by points. */
-  readonly where: string;
-  readonly reported: unknown;
-  readonly computed: unknown;
 }
 
 /** The outcome of a verification. */
@@ -108,7 +107,9 @@ export async function verifyReport(report: string, options: VerifyReportOptions 
   const page = report.trimStart().startsWith('<') ? embeddedReport(report) : undefined;
   const body = page === undefined ? parseObject(report) : page.report;
   const { results, manifest } = partsOf(body);
-  const checks = [checkSums(results, manifest)];
+  // The text of a page has no checksum: it is made again.
+  const written = page === undefined ? 'The report is as it was written.' : 'The results in the page are as they were written.'; // prettier-ignore
+  const checks = [checkSums(results, manifest, written)];
   const computed = recomputed(manifest);
   checks.push(checkResults(results, manifest, computed, tolerance));
   if (source !== undefined) checks.push(await checkData(manifest, results, source, tolerance));
@@ -156,20 +157,27 @@ export function check(
 }
 
 /** Compares the checksums of the parts with those in the manifest. */
-function checkSums(results: object, { sha256, ...manifest }: EvidenceManifest): VerificationCheck {
+function checkSums(results: object, { sha256, ...manifest }: EvidenceManifest, written: string): VerificationCheck {
   const computed = {
     results: resultsChecksum(results),
     statistics: manifest.statistics === null ? sha256.statistics : contentHash(manifest.statistics),
     // Computed from the two other checksums as they are written, so that a changed checksum shows here.
     manifest: manifestChecksum(manifest, { results: sha256.results, statistics: sha256.statistics }),
   };
-  return compareChecksums(computed, sha256);
+  return compareChecksums(computed, sha256, written);
 }
 
-/** Compares computed checksums with those that were written. */
-export function compareChecksums(computed: EvidenceChecksums, sha256: EvidenceChecksums): VerificationCheck {
+/**
+ * Compares computed checksums with those that were written.
+ * @param written says what is as it was written, if all are the same
+ */
+export function compareChecksums(
+  computed: EvidenceChecksums,
+  sha256: EvidenceChecksums,
+  written: string,
+): VerificationCheck {
   const wrong = (['results', 'statistics', 'manifest'] as const).filter((name) => computed[name] !== sha256[name]);
-  if (wrong.length === 0) return check('checksums', true, 'The report is as it was written.');
+  if (wrong.length === 0) return check('checksums', true, written);
   const differences = wrong.map((name) => ({
     where: `manifest.sha256.${name}`,
     reported: sha256[name],
@@ -260,10 +268,23 @@ async function checkData(
     ? 'The files are those of the report (same SHA-256)'
     : 'The files are not those of the report (another SHA-256)';
   if (differences.length > 0) {
-    const places = counted(differences.length, 'number', 'numbers');
-    return check('data', false, `${file}, and ${places} of the data differ from the report.`, differences);
+    const numbers = counted(differences.length, 'number of the data differs', 'numbers of the data differ');
+    const groups = statistics === null ? [] : groupSentences(statistics, found);
+    return check('data', false, [`${file}, and ${numbers} from the report.`, ...groups].join(' '), differences);
   }
   return check('data', true, isSameFile ? `${file}, and give the same numbers.` : `${file}, but they hold the same data: all numbers are the same.`); // prettier-ignore
+}
+
+/** Names the groups that only the report or only the data have. */
+function groupSentences(reported: StatisticsJson, computed: StatisticsJson): string[] {
+  const sentenceOf = (labels: readonly string[], where: string): string[] => {
+    const [groups, are] = labels.length === 1 ? ['Group', 'is'] : ['Groups', 'are'];
+    return labels.length === 0 ? [] : [`${groups} ${nameSome(labels)} ${are} ${where}.`];
+  };
+  return [
+    ...sentenceOf(groupsOnlyIn(reported, computed), 'missing from the data'),
+    ...sentenceOf(groupsOnlyIn(computed, reported), 'not in the report'),
+  ];
 }
 
 /** Counts have fixed names for decisions, scores, true labels and weights. */
@@ -271,35 +292,6 @@ function withoutColumns(request: Omit<ValidateRequest, 'counts' | 'decimal'>): V
   const { yPred: _, score: __, yTrue: ___, sampleWeight: ____, cluster: _____, strata: ______, backend: _______, ...others } = request; // prettier-ignore
   return others;
 }
-
-/** Lists the differences of statistics, with the names of groups and cells. */
-export function statisticsDifferences(
-  reported: StatisticsJson,
-  computed: StatisticsJson,
-  tolerance: number,
-): ReportDifference[] {
-  return differencesOf(reported, computed, tolerance).flatMap(({ where, ...values }) => {
-    const path = where.split('.');
-    const [kind = '', , attribute = '', ...rest] = path;
-    const stats = valueAt(reported, [kind, 'attributes', attribute, 'stats']);
-    const labels = isMapping(stats) ? (stats['labels'] as readonly string[]) : [];
-    const index = Number(rest.at(-1));
-    const table = rest.at(-2) ?? '';
-    if (rest.length !== 3 || rest[0] !== 'stats' || !CELL_TABLES.has(table) || !Number.isInteger(index)) return [{ where: `manifest.statistics.${where}`, ...values }]; // prettier-ignore
-    // Without weights of rows, the sums of weights are the counts, and a difference is named once.
-    const countIn = (statistics: StatisticsJson): unknown => valueAt(statistics, [kind, 'attributes', attribute, 'stats', 'counts', index]); // prettier-ignore
-    const repeatsCount = values.reported === countIn(reported) && values.computed === countIn(computed);
-    if (table !== 'counts' && repeatsCount) return [];
-    const isDecisions = valueAt(reported, [kind, 'kind']) === 'classification';
-    const group = labels[isDecisions ? Math.floor(index / CELLS_PER_GROUP) : index] ?? '';
-    const cell = index % CELLS_PER_GROUP;
-    const truth = ['true label 0, ', 'true label 1, ', ''][Math.floor(cell / 2)] ?? '';
-    const words = isDecisions ? `, ${truth}decision ${String(cell % 2)}` : '';
-    return [{ where: `${table} of group '${group}'${words}`, ...values }];
-  });
-}
-
-const CELL_TABLES = new Set(['counts', 'weights', 'squared_weights']);
 
 /** Renders the page again from its results, and compares the texts. */
 async function checkPage(text: string, page: EmbeddedReport, manifest: EvidenceManifest): Promise<VerificationCheck> {
@@ -324,34 +316,7 @@ async function checkPage(text: string, page: EmbeddedReport, manifest: EvidenceM
   }
 }
 
-/** Returns the first place in which two texts differ. */
-export function firstDifference(reported: string, computed: string): ReportDifference {
-  let at = 0;
-  while (at < reported.length && reported[at] === computed[at]) at++;
-  const line = reported.slice(0, at).split('\n').length;
-  const around = (text: string): string => text.slice(Math.max(0, at - 40), at + 40);
-  return { where: `line ${String(line)} of the page`, reported: around(reported), computed: around(computed) };
-}
-
 /** Returns a value as it is after it was written as JSON. */
 export function plain(value: object): Readonly<Record<string, unknown>> {
   return JSON.parse(JSON.stringify(value)) as Readonly<Record<string, unknown>>;
-}
-
-/** Lists the places in which two values differ. Numbers are equal within a relative tolerance. */
-export function differencesOf(
-  reported: unknown,
-  computed: unknown,
-  tolerance: number,
-  path: readonly string[] = [],
-): ReportDifference[] {
-  if (typeof reported === 'number' && typeof computed === 'number') {
-    const scale = Math.max(1, Math.abs(reported), Math.abs(computed));
-    if (Math.abs(reported - computed) <= tolerance * scale) return [];
-  } else if (typeof reported === 'object' && typeof computed === 'object' && reported !== null && computed !== null) {
-    const [left, right] = [reported, computed] as Readonly<Record<string, unknown>>[];
-    const names = new Set([...Object.keys(reported), ...Object.keys(computed)]);
-    return [...names].flatMap((name) => differencesOf(left?.[name], right?.[name], tolerance, [...path, name]));
-  } else if (reported === computed) return [];
-  return [{ where: path.join('.'), reported, computed }];
 }

@@ -27,17 +27,14 @@ import {
   type StatisticsJson,
   statisticsFromJson,
 } from './report-evidence.ts';
+import { differencesOf, firstDifference, type ReportDifference, statisticsDifferences } from './report-differences.ts';
 import {
   check,
   checkResultsWith,
   compareChecksums,
-  differencesOf,
-  firstDifference,
   outcomeOf,
   plain,
-  type ReportDifference,
   type ReportVerification,
-  statisticsDifferences,
   VERIFY_REPORT_NAMES,
   type VerificationCheck,
   type VerifyReportOptions,
@@ -103,6 +100,7 @@ export async function verifyWorkflow(folder: string, options: VerifyReportOption
         manifest: manifestChecksum(own, { results: sha256.results, statistics: sha256.statistics }),
       },
       sha256,
+      'The results, the statistics and the manifest are as they were written.',
     ),
   );
   const computed = recompute(manifest);

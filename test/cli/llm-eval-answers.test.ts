@@ -158,6 +158,15 @@ describe('evenhand llm-eval --answers', () => {
     expect(readFileSync(path.join(folder(), 'gaps.md'), 'utf8')).to.match(/\d of 8 rows have no answer\./);
   });
 
+  it('counts rows without a group in the notes of the terminal and of each report', async () => {
+    const text = answers(20).replaceAll(/"woman"(?=,"p[01]")/g, '""');
+    const { stderr } = await run('--answers', write('ungrouped.csv', text), '--dimensions', 'gender', '--report-md', 'u.md', '--report-html', 'u.html', '--report-json', 'u.json'); // prettier-ignore
+    const reports = ['u.md', 'u.html', 'u.json'].map((name) => readFileSync(path.join(folder(), name), 'utf8'));
+    for (const shown of [joinLines(stderr), ...reports]) {
+      expect(shown.replaceAll(/&#39;|&apos;/g, "'")).to.include("8 of 40 rows have no 'gender' and are not compared");
+    }
+  });
+
   it('scores one row, and answers of one group, without a comparison', async () => {
     const one = await run('--answers', write('one.csv', 'answer,item,gender\nHello there,1,woman\n'));
     expect([one.code, one.stderr.includes('so there is nothing to compare')]).to.deep.equal([0, true]);

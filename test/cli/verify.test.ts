@@ -185,7 +185,7 @@ describe('evenhand verify', () => {
       ['a decision', (lines) => (lines[1] = (lines[1] as string).replace(/,([01]),/, (_, p: string) => `,${String(1 - Number(p))},`)), /^counts of group 'm', true label \d, decision \d$/], // prettier-ignore
       ['a true label', (lines) => (lines[1] = (lines[1] as string).replace(/[01]$/, (y) => String(1 - Number(y)))), /^counts of group 'm'/], // prettier-ignore
       ['the group of a row', (lines) => (lines[1] = (lines[1] as string).replace('m,', 'f,')), /^counts of group 'f'/],
-      ['a new group', (lines) => (lines[1] = (lines[1] as string).replace('m,', 'x,')), /labels/],
+      ['a new group', (lines) => (lines[1] = (lines[1] as string).replace('m,', 'x,')), /^rows of group 'x'$/],
       ['a row that is left out', (lines) => lines.splice(1, 1), /^counts of group 'm'/],
       ['a row that is repeated', (lines) => lines.push(lines[1] as string), /^counts of group 'm'/],
     ];
@@ -212,6 +212,40 @@ describe('evenhand verify', () => {
       const named = failed['data']?.map((place) => place.replace(/\d/g, ''));
       const places = ['m', 'm', 'south', 'south'].map((group) => `counts of group '${group}', true label , decision `);
       expect(named).to.deep.equal(places);
+    });
+
+    it('compares groups by their labels, so that a missing or an added group changes no other group', async () => {
+      const lines = rows().map((line, row) => `${line},${String(((row * 37) % 997) / 997)}`);
+      const scored = (name: string, own: readonly string[]): string => {
+        writeFileSync(inFolder(name), ['sex,region,p,y,s', ...own].join('\n'));
+        return inFolder(name);
+      };
+      const all = scored('scored.csv', lines);
+      const few = scored(
+        'few.csv',
+        lines.filter((line) => !line.startsWith('f')),
+      );
+      // The decision of 6 rows of group f is missing.
+      for (const [args, n] of [
+        [['--y-pred', 'p'], 294],
+        [['--y-pred', 'p', '--y-true', 'y'], 294],
+        [['--y-pred', 's', '--metric', 'mean_prediction_difference'], 300],
+        [['--score', 's', '--y-true', 'y', '--metric', 'roc_auc_difference'], 300],
+        [['--y-pred', 'p', '--control', 'region'], 294],
+      ] as const) {
+        for (const [made, given, sentence, reported, computed] of [
+          [all, few, "Group 'f' is missing from the data.", n, undefined],
+          [few, all, "Group 'f' is not in the report.", undefined, n],
+        ] as const) {
+          await runCli(['validate', '--csv', made, ...args, '--sensitive', 'sex', '--out', inFolder('groups.json')]);
+          const { code, checks } = await verify(inFolder('groups.json'), '--csv', given);
+          const { message, differences = [] } = checks.find(({ name }) => name === 'data') ?? {};
+          expect([code, message], args.join(' ')).to.satisfy(([rc, text]: [number, string]) => rc === 1 && text.endsWith(sentence)); // prettier-ignore
+          const [first, ...others] = differences.filter(({ where }) => !where.endsWith('.n_dropped'));
+          expect([first?.where, first?.reported, first?.computed]).to.deep.equal(["rows of group 'f'", reported, computed]); // prettier-ignore
+          expect(others.filter(({ where }) => !/^rows of group '\w+\|\|f'/.test(where))).to.deep.equal([]);
+        }
+      }
     });
 
     it('the order of rows and the format of the file change nothing', async () => {
@@ -281,7 +315,9 @@ describe('evenhand verify', () => {
       ] as const) {
         expect(text).to.contain(from);
         writeFileSync(inFolder('changed.html'), text.replace(from, to));
-        expect(Object.keys(failures(await verify(inFolder('changed.html'))))).to.deep.equal(['page']);
+        const found = await verify(inFolder('changed.html'));
+        expect(Object.keys(failures(found))).to.deep.equal(['page']);
+        expect(found.checks[0]?.message).to.equal('The results in the page are as they were written.');
       }
     });
   });

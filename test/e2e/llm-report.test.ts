@@ -84,6 +84,18 @@ describeWithBrowser('the report of an evaluation in a browser', (browser) => {
     }
   }
 
+  it('shows its table of all metrics without scrolling on a screen of 1400 pixels', async () => {
+    const file = path.join(folder(), 'wide.html');
+    writeFileSync(file, await llmEvalToHtml(results.usual));
+    const page = await browser().newPage();
+    await page.setViewport({ width: 1400, height: 900 });
+    await page.goto(pathToFileURL(file).href);
+    const beyond = await page.evaluate(`Array.from(document.querySelectorAll('.scroll:has(> .close)'), (one) => one.scrollWidth - one.clientWidth)`); // prettier-ignore
+    expect(beyond).to.not.deep.equal([]);
+    expect((beyond as number[])[0]).to.equal(0);
+    await page.close();
+  });
+
   it('JUnit XML can be parsed for any names', async () => {
     const page = await browser().newPage();
     const xml = llmEvalToJunit(hostileResult());

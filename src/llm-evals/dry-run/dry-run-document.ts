@@ -5,11 +5,14 @@ import {
   type ReportTable,
   valueColumn,
 } from '../../document/report-document.ts';
+import { capital, counted } from '../../internal/format.ts';
+import { sumOf } from '../../internal/values.ts';
 import {
   countText,
   type DryRunFields,
   type DryRunPart,
   type EstimateRange,
+  type JudgeEstimate,
   type UndefinedMetric,
   usdText,
 } from './dry-run-estimate.ts';
@@ -48,12 +51,20 @@ export function dryRunDocument(fields: DryRunFields): ReportDocument {
   };
 }
 
-function sentSentence({ requestCount, cachedCount, model }: DryRunFields): string {
-  const requests = requestCount === 1 ? '1 request' : `${countText(requestCount)} requests`;
+function sentSentence({ requestCount, cachedCount, model, judge }: DryRunFields): string {
   const known = cachedCount === 1 ? '1 answer is known' : `${countText(cachedCount)} answers are known`;
-  const before = requestCount === 0 ? 'No request would be sent' : `${requests} would be sent`;
+  const judged = judgeRequests(judge === null ? [] : [judge]);
+  if (requestCount === 0 && judged !== null) return `${capital(judged)} would be sent; ${known} already.`;
+  const before = requestCount === 0 ? 'No request would be sent' : `${counted(requestCount, 'request')} would be sent`;
   // Collected answers have no model.
-  return `${before}${requestCount === 0 && cachedCount > 0 ? '' : ` to ${model}`}; ${known} already.`;
+  const recipient = requestCount === 0 && cachedCount > 0 ? '' : ` to ${model}`;
+  return `${before}${recipient}${judged === null ? '' : ` and ${judged}`}; ${known} already.`;
+}
+
+/** Counts the requests to the judge; null if there are none. */
+export function judgeRequests(judges: readonly JudgeEstimate[]): string | null {
+  const count = sumOf(judges.map(({ requestCount }) => requestCount));
+  return count === 0 ? null : `at most ${counted(count, 'request')} to the judge ${judges[0]?.model ?? ''}`;
 }
 
 function breakdownTable(breakdown: readonly DryRunPart[]): ReportTable {
@@ -99,11 +110,12 @@ function tokenSentence({ tokenizer, tokenizerInstall, model }: DryRunFields): st
   return `The input tokens are estimated. ${remedy}`;
 }
 
-function priceSentence({ price, model }: DryRunFields): string {
+function priceSentence({ price, model, judge }: DryRunFields): string {
   if (price === null) {
     return `The cost is unknown: the price of ${model} is unknown. Set prices in the configuration.`;
   }
-  if (price.input === 0 && price.output === 0) return `It costs nothing: ${price.source}.`;
+  if (price.input === 0 && price.output === 0)
+    return `${judge === null ? 'It' : 'Apart from the judge, it'} costs nothing: ${price.source}.`;
   const rates = `${usdText(price.input)} for input and ${usdText(price.output)} for output`;
   return `Price per million tokens: ${rates}, as of ${price.asOf} (${price.source}). Retries cost extra.`;
 }

@@ -1,6 +1,6 @@
 import { snakeFields } from '../../internal/arguments.ts';
 import { numberColumn, type ReportDocument, valueColumn } from '../../document/report-document.ts';
-import { judgeBlocks, limitBlocks, undefinedSentences } from './dry-run-document.ts';
+import { judgeBlocks, judgeRequests, limitBlocks, undefinedSentences } from './dry-run-document.ts';
 import { countText, type DryRunEstimate, type DryRunFields, usdText } from './dry-run-estimate.ts';
 import { type DryRunJson, dryRunToJson } from './dry-run-json.ts';
 
@@ -31,10 +31,11 @@ export function targetsDryRunDocument(fields: TargetsEstimateFields): ReportDocu
   const rows = Object.entries(targets).map(([name, estimate]) => [name, estimate.model, ...cells(estimate)]);
   const undefinedMetrics = undefinedByTarget(targets);
   const sent = requestCount === 1 ? '1 request would be sent' : `${countText(requestCount)} requests would be sent`;
+  const judged = judgeRequests(Object.values(targets).flatMap(({ judge }) => judge ?? []));
   const known = cachedCount === 1 ? '1 answer is known' : `${countText(cachedCount)} answers are known`;
   return {
     title: 'Dry run',
-    subject: `${sent} to ${countText(rows.length)} ${rows.length === 1 ? 'target' : 'targets'}; ${known} already. Nothing has been sent.`,
+    subject: `${sent} to ${countText(rows.length)} ${rows.length === 1 ? 'target' : 'targets'}${judged === null ? '' : ` and ${judged}`}; ${known} already. Nothing has been sent.`,
     sections: [
       {
         title: 'Requests and cost',

@@ -21,6 +21,9 @@ const MAX_FOUND_VALUES = 20;
 /** A column of numbers with more different values is a measurement. It is a dimension only if it was chosen. */
 const MAX_NUMBERS = 10;
 
+/** The names that files of other programs often give to the column of answers. */
+const ANSWER_NAMES = ['answer', 'response', 'output', 'completion', 'text'];
+
 /** The maximum number of rows of a file. */
 const MAX_ROWS = 1_000_000;
 
@@ -98,6 +101,7 @@ export function parsePromptRows(table: RowTable, kind: RowKind, choices: RowChoi
     hasRepeats: table.columns.includes('repeat'),
     notes: [
       ...found.notes,
+      ...ungroupedNotes(rows, dimensions),
       ...repeated.notes,
       ...(hasItems ? pairNotes(table, dimensions) : []),
       ...clusterNotes(rows, cluster),
@@ -109,7 +113,8 @@ function assertRequired({ title, columns, rowCount }: RowTable, kind: RowKind): 
   const required = kind === 'answers' ? 'answer' : 'prompt';
   if (!columns.includes(required)) {
     const what = kind === 'answers' ? 'the text of each answer' : 'the text of each prompt';
-    const similar = columns.find((name) => name.trim().toLowerCase() === required);
+    const names = kind === 'answers' ? ANSWER_NAMES : [required];
+    const similar = columns.find((name) => names.includes(name.trim().toLowerCase()));
     throw new DataValidationError(
       `${title} has no column '${required}', which must hold ${what}. Found: ${columns.join(', ')}.`,
       {
@@ -117,7 +122,7 @@ function assertRequired({ title, columns, rowCount }: RowTable, kind: RowKind): 
         context: { column: required, columns },
         suggestion:
           similar === undefined
-            ? `Rename the column that holds ${what} to '${required}'.`
+            ? `Rename the column that holds ${what} to '${required}'. No option changes this name.`
             : `Rename '${similar}' to '${required}'.`,
       },
     );
@@ -196,7 +201,7 @@ function pairedEnough(table: RowTable, dimensions: readonly string[]): readonly 
       {
         code: 'too-few-rows',
         context: { column: name, columns: dimensions, rows: crossed },
-        suggestion: `Choose the columns that are groups with dimensions (on the command line, for example --dimensions ${quoteArgument(name)}). Columns that are not chosen, such as ratings of the answers, are ignored.`,
+        suggestion: `Choose the columns that are groups with dimensions (on the command line, for example --dimensions ${quoteArgument(name)}). Columns that are not chosen, such as ratings of the answers, are ignored. To compare ratings, run 'evenhand validate' with --y-pred, --sensitive and --metric mean_prediction_difference.`,
       },
     );
   }
@@ -465,6 +470,19 @@ function repeatedRow(table: RowTable, { row, item, repeat }: PromptRow): DataVal
       suggestion: 'Remove the row, or number the answers to one prompt 0, 1, 2 and so on.',
     },
   );
+}
+
+/** Notes about rows without a value of a dimension. */
+function ungroupedNotes(rows: readonly PromptRow[], dimensions: readonly string[]): string[] {
+  return dimensions.flatMap((name, index) => {
+    const count = rows.filter(({ values }) => values[index] === null).length;
+    if (count === 0) return [];
+    const [have, are, counts] = count === 1 ? ['has', 'is', 'It counts'] : ['have', 'are', 'They count'];
+    const left = dimensions.length === 1 ? ` ${counts} only in metrics of all answers.` : '';
+    return [
+      `${formatCount(count)} of ${counted(rows.length, 'row')} ${have} no '${name}' and ${are} not compared by it.${left}`,
+    ];
+  });
 }
 
 /** Notes about dimensions by which no rows, or not all rows, can be compared because the other dimensions are fixed. */

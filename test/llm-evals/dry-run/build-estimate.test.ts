@@ -229,6 +229,19 @@ describe('the report of a dry run', () => {
     expect(page).to.include('- max\\_requests\\_per\\_run 100 stops after 100 of 836 requests.');
   });
 
+  it('counts the requests to the judge in its first sentence', () => {
+    const range = { low: 1, expected: 1, ceiling: 1 };
+    const judge = { model: 'a-judge', requestCount: 1500, grades: 500, comparisons: 500, controls: 500, estimatedInputTokens: range, estimatedOutputTokens: range, estimatedCostUsd: range }; // prettier-ignore
+    const page = estimate([part('a', 0, 5, 2)], { judge }).toMarkdown();
+    expect(page).to.include('3 requests would be sent to a-model and at most 1,500 requests to the judge a-judge; 2');
+    const free = { input: 0, output: 0, asOf: 'always', source: 'nothing is sent to a provider' };
+    const collected = estimate([part('a', 0, 5, 5)], { judge, price: free }).toMarkdown();
+    expect(collected).to.include(
+      'At most 1,500 requests to the judge a-judge would be sent; 5 answers are known already.',
+    );
+    expect(collected).to.include('Apart from the judge, it costs nothing').and.not.include('No request');
+  });
+
   it('shows names from the configuration unchanged', () => {
     const page = estimate([part('a|b\n# c', 0, 1)], { model: 'x<script>' }).toMarkdown();
     expect(page).to.include('a\\|b # c').and.include('x\\<script\\>');

@@ -105,7 +105,7 @@ describe('rows of answers', () => {
     );
     const text = `answer,item,origin,stars\n${rows.join('\n')}\n`;
     expect(await problem(text)).to.match(
-      /'origin', 'stars'.* 8 of 48 rows .*'origin'.*Choose the columns that are groups .*--dimensions origin/,
+      /'origin', 'stars'.* 8 of 48 rows .*'origin'.*Choose the columns that are groups .*--dimensions origin.*evenhand validate.*--metric mean_prediction_difference/,
     );
     const chosen = await read(text, 'csv', { dimensions: ['origin', 'stars'] });
     expect(chosen.notes.join(' ')).to.include("8 of 48 rows can be compared by 'origin'");
@@ -129,6 +129,18 @@ describe('rows of answers', () => {
     expect([dimensions, rows.map(({ item }) => item)]).to.deep.equal([[], ['row 1', 'row 2']]);
     expect(notes.join(' ')).to.include('only metrics of all answers');
     expect((await read('answer\nYes\n')).rows).to.have.length(1);
+  });
+
+  it('without a group are counted, for each dimension', async () => {
+    const one = await read('answer,item,g\na,1,x\nb,1,y\nc,1,\nd,,\n');
+    expect(one.notes).to.deep.equal([
+      "2 of 4 rows have no 'g' and are not compared by it. They count only in metrics of all answers.",
+    ]);
+    const crossed = ['x,old', 'y,old', 'x,young', 'y,young', 'x,', ','].map((groups) => `a,1,${groups}`);
+    expect((await read(`answer,item,g,age\n${crossed.join('\n')}\n`)).notes).to.include.members([
+      "1 of 6 rows has no 'g' and is not compared by it.",
+      "2 of 6 rows have no 'age' and are not compared by it.",
+    ]);
   });
 
   it('number the answers to one question in their order, and report copies', async () => {
@@ -199,6 +211,8 @@ describe('rows of answers', () => {
     ['a long number', '{"answer":"a","item":12345678901234567890}\n', 'jsonl', 'more digits than a JSON number keeps'],
     ['no answers', 'answer,item\n,1\n" ",2\n', 'csv', "'answer' is empty in all 2 rows"],
     ['no column of answers', 'Answer,item\na,1\n', 'csv', "Rename 'Answer' to 'answer'"],
+    ['answers under another name', 'prompt,Response,item\nq,a,1\n', 'csv', "Found: prompt, Response, item. Rename 'Response' to 'answer'."], // prettier-ignore
+    ['no column with a known name', 'prompt,reply\nq,a\n', 'csv', "to 'answer'. No option changes this name."],
     ['groups without items', 'answer,gender\na,x\nb,y\n', 'csv', "Add a column 'item' with the same value in all rows that ask the same question about different values of 'gender'"], // prettier-ignore
     ['a row without an item', 'answer,item,g\na,1,x\nb,,y\n', 'csv', "row 2: 'item' has no value"],
     ['a wrong repeat', 'answer,item,g,repeat\na,1,x,0\nb,1,y,first\n', 'csv', "'repeat' must be a whole number of at least 0. Found 'first'"], // prettier-ignore

@@ -129,11 +129,12 @@ function ofEachKind(pairs: readonly RefusedPair[]): RefusedPair[] {
   return [...kinds.values()].flatMap(([pair]) => pair ?? []);
 }
 
+/** Describes a pair. The command line joins the lines, so each line ends with a mark. */
 function describeRefused({ first, second, errors }: RefusedPair): string {
   return [
-    `${first.item}, ${first.dimension}: ${errors}`,
-    `  ${first.group}: ${shorten(first.prompt)}`,
-    `  ${second.group}: ${shorten(second.prompt)}`,
+    `${first.item}, ${first.dimension}: ${errors}.`,
+    `  ${first.group}: "${shorten(first.prompt)}";`,
+    `  ${second.group}: "${shorten(second.prompt)}".`,
   ].join('\n');
 }
 

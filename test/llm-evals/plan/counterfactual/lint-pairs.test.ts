@@ -56,7 +56,7 @@ describe('lintPairs', () => {
     it(`rejects ${title}, and shows the pair`, () => {
       const reported = messageOf([variant('woman', woman), variant('man', man)]);
       expect(reported).to.include(message);
-      expect(reported).to.include(`\n  woman: ${woman}\n  man: ${man}`);
+      expect(reported).to.include(`.\n  woman: "${woman}";\n  man: "${man}".`);
     });
   }
 
@@ -128,9 +128,9 @@ describe('lintPairs', () => {
     const reported = messageOf(prompts);
     expect(reported.split('\n')[0]).to.match(/8 of 8 pairs have other differences\.$/);
     expect(reported.split('\n').slice(1)).to.deep.equal([
-      "t|0, gender: the prompts differ in more than the value: 'womanly' against 'manly'",
-      '  woman: the woman and womanly',
-      '  man: the man and manly',
+      "t|0, gender: the prompts differ in more than the value: 'womanly' against 'manly'.",
+      '  woman: "the woman and womanly";',
+      '  man: "the man and manly".',
       'and 7 more pairs.',
     ]);
   });
