@@ -324,12 +324,11 @@ function metricFacts(results: readonly MetricResult[], manifest: ReportManifest 
   const options = manifest?.options ?? {};
   const measures = [...new Set(results.flatMap(({ perGroup }) => Object.values(perGroup).flatMap(Object.keys)))];
   const levels = [...new Set(results.flatMap(({ ciLevel }) => ciLevel ?? []))];
-  const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
   const thresholds = ['score_threshold', 'threshold', 'gate', 'metric'].filter((name) => options[name] !== undefined);
   return [
     { name: 'Fairness metrics', value: listed([...new Set(results.map(({ metric }) => inWords(metric)))]) },
     { name: 'Measures of each group', value: listed(measures.map(inWords)) },
-    ...thresholds.map((name) => ({ name: inWords(name), value: shown(options[name]) })),
+    ...thresholds.map((name) => ({ name: inWords(name), value: factText(options[name]) })),
     {
       name: 'Uncertainty',
       value: levels.length === 0 ? 'no intervals' : `intervals at ${levels.map(formatLevel).join(', ')}`,
@@ -365,7 +364,7 @@ function dataBlocks(
       ...dropped.map(({ attribute, result: { metric, nDropped } }) => ({
         name: `Excluded rows, ${labelText(attribute)}, ${inWords(metric)}`,
         value: counted(nDropped, 'row'),
-        remark: 'missing values, or a group that is too small',
+        remark: 'missing values',
       })),
     ]),
   ];

@@ -294,7 +294,9 @@ function boundsSentence(results: readonly MetricResult[]): string {
       ? []
       : [`${uncapital(inWords(metric))} ${rangeText(missing.worstCase)}`],
   );
-  return bounds.length === 0 ? '' : ` With those of these groups, the value could be: ${bounds.join('; ')}.`;
+  return bounds.length === 0
+    ? ''
+    : ` With the excluded rows of the compared groups, the value could be: ${bounds.join('; ')}.`;
 }
 
 /** Returns a table of groups for each attribute, for a terminal. */

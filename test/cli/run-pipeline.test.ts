@@ -38,7 +38,7 @@ describe('evenhand run-pipeline', () => {
     expect(stdout).to.match(/^PASS at threshold 0\.3\n {2}PASS: demographic_parity_difference 0\.\d{4} <= 0\.3/);
     const text = joinLines(stdout);
     expect(text).to.match(/Unfairness reduced: Demographic parity difference went from 0\.\d{4} to 0\.\d{4}\./);
-    expect(text).to.match(/Improvement: −\d+\.\d% \(negative is a reduction in unfairness\)\./);
+    expect(text).to.match(/The gap changed by −\d+\.\d%\./);
     expect(text).to.match(/Accuracy went from \d\d\.\d\d% to \d\d\.\d\d%: .* on the same 107 held-out rows\./);
     expect(text).to.include("Predicting 'wage_above_median', by 'gender': 427 rows trained on, 107 held out.");
     expect(stdout).to.match(/^All rows +Accuracy +\d\d\.\d\d%/m);

@@ -64,11 +64,11 @@ function improvement(validation: ValidationResult, attributes: number): string {
   if (percent === null || !Number.isFinite(percent)) {
     const isEven = Number.isFinite(to) && before === 0;
     const reason = isEven ? 'the baseline value is at parity' : 'one of the two values is undefined';
-    return `${values}. Improvement in percent: not available, because ${reason}.`;
+    return `${values}. The change in percent is not available, because ${reason}.`;
   }
   const found = after === before ? 'unchanged' : after < before ? 'reduced' : 'increased';
-  const measured = metric.endsWith('_ratio') ? ', measured as distance from 1' : '';
-  return `Unfairness ${found}: ${values}. Improvement: ${percentText(percent)} (negative is a reduction in unfairness${measured}).`;
+  const gap = metric.endsWith('_ratio') ? 'Its distance from 1' : 'The gap';
+  return `Unfairness ${found}: ${values}. ${gap} changed by ${percentText(percent)}.`;
 }
 
 function percentText(percent: number): string {

@@ -133,16 +133,16 @@ describe('workflowToMarkdown', () => {
     const said = (before: Cell['before'], after: Cell['after']): string =>
       workflowToMarkdown(findingsOf({ ...bySex, cells: two(before, after) }));
     expect(said([40, 10], [25, 10])).to.include(
-      'Unfairness reduced: Demographic parity difference went from 0.2000 to 0.0500. Improvement: \u221275.0% (negative is a reduction in unfairness).',
+      'Unfairness reduced: Demographic parity difference went from 0.2000 to 0.0500. The gap changed by \u221275.0%.',
     );
     expect(said([40, 10], [45, 15]))
       .to.include('Unfairness increased')
-      .and.include('Improvement: +50.0%');
+      .and.include('The gap changed by +50.0%.');
     expect(said([40, 10], [40, 10]))
       .to.include('Unfairness unchanged')
-      .and.include('Improvement: 0.0%');
+      .and.include('The gap changed by 0.0%.');
     expect(said([20, 10], [40, 10])).to.include(
-      'Improvement in percent: not available, because the baseline value is at parity.',
+      'The change in percent is not available, because the baseline value is at parity.',
     );
   });
 
@@ -168,7 +168,7 @@ describe('workflowToMarkdown', () => {
     });
     expect(markdown).to.include('PASS at threshold 0.7').and.include('+0.3000, closer to 1');
     expect(markdown).to.include(
-      'Unfairness reduced: Demographic parity ratio went from 0.5000 to 0.8000. Improvement: \u221260.0% (negative is a reduction in unfairness, measured as distance from 1).',
+      'Unfairness reduced: Demographic parity ratio went from 0.5000 to 0.8000. Its distance from 1 changed by \u221260.0%.',
     );
     expect(tableUnder(markdown, 'Accuracy against unfairness')).to.deep.equal([
       ['baseline', 'baseline', '70.00%', '0.5000'],
@@ -247,7 +247,7 @@ describe('workflowToMarkdown', () => {
 
   it('says why a metric is undefined, and that it does not pass', () => {
     const markdown = workflowToMarkdown(findingsOf({ minGroupSize: 500 }));
-    expect(markdown).to.match(/\*\*UNDEFINED at threshold 0\.1\*\*\n\n- FAIL: /);
+    expect(markdown).to.match(/\*\*UNDEFINED at threshold 0\.1\*\*\n\n- UNDEFINED: /);
     expect(markdown).to.match(/Final: Demographic parity difference by sex is undefined: [^.]+/);
     expect(tableUnder(markdown, 'Baseline, final and change')[1]?.slice(2)).to.deep.equal([
       'undefined',
