@@ -45,7 +45,7 @@ a { color: var(--accent); }
   overflow-wrap: anywhere; }
 .facts small { display: block; font-size: .8125rem; font-weight: 400; color: var(--quiet); line-height: 1.35; }
 .picture { margin: 1rem 0; overflow-x: auto; border: 1px solid var(--line); border-radius: 4px; }
-.picture svg { display: block; width: 100%; min-width: 36rem; height: auto; }
+.picture svg { display: block; width: 100%; min-width: 27rem; height: auto; }
 .scroll { margin: 1.25rem 0; overflow-x: auto; background: linear-gradient(to right, #fff 2rem, transparent) left / 4rem 100% no-repeat local,
   linear-gradient(to left, #fff 2rem, transparent) right / 4rem 100% no-repeat local,
   linear-gradient(to right, #cbd2d9, transparent) left / .75rem 100% no-repeat scroll,

@@ -116,18 +116,200 @@ const CASES: readonly Case[] = [
   ],
 ];
 
+function thrownBy(compute: () => unknown): Error {
+  try {
+    compute();
+  } catch (error) {
+    return error as Error;
+  }
+  return expect.fail('nothing was thrown');
+}
+
 describe('the code and the context of an error of a metric', () => {
   for (const [title, compute, code, context] of CASES) {
     it(`${title}: ${code}`, () => {
-      let thrown: unknown;
-      try {
-        compute();
-      } catch (error) {
-        thrown = error;
-      }
+      const thrown = thrownBy(compute);
       if (!FairnessToolkitError.isInstance(thrown)) return expect.fail('no error of the library was thrown');
       expect(thrown.code).to.equal(code);
       expect(thrown.context).to.deep.include(context);
     });
   }
+});
+
+describe('errors of the arguments of a metric', () => {
+  const groups = ['a', 'a', 'b', 'b'];
+  const of =
+    (rows: object): (() => unknown) =>
+    () =>
+      reduceClassification({ yPred: [1, 0, 1, 0], sensitive: groups, ...rows });
+  const coded = (codes: readonly number[]): object => ({
+    kind: 'categorical',
+    codes: Int32Array.from(codes),
+    labels: ['a', 'b'],
+  });
+  const cases: readonly (readonly [title: string, compute: () => unknown, expected: object])[] = [
+    [
+      'no rows',
+      of({ yPred: [], sensitive: [] }),
+      {
+        message: 'There are no rows to measure.',
+        ...{
+          code: 'empty-data',
+          context: { rows: 0 },
+          suggestion: 'Check the query or the filter that produced the data.',
+        },
+      },
+    ],
+    [
+      'no complete row',
+      of({ yPred: [null, null, null, null] }),
+      {
+        message: 'All 4 rows lack a prediction, a true value, a group or a weight, so nothing can be measured.',
+        ...{ code: 'empty-data', context: { rows: 4 }, suggestion: 'Check that the selected columns contain values.' },
+      },
+    ],
+    [
+      'groups of another length',
+      of({ sensitive: ['a'], yTrue: [1, 1, 1, 1], sampleWeight: [1, 1, 1, 1] }),
+      {
+        message: 'yPred and sensitive differ in length: 4 and 1.',
+        code: 'length-mismatch',
+        context: { yPred: 4, sensitive: 1, yTrue: 4, sampleWeight: 4 },
+        suggestion: 'Give one value per row in every argument, in the same order.',
+      },
+    ],
+    [
+      'weights of another length',
+      of({ sampleWeight: [1] }),
+      { message: 'yPred and sampleWeight differ in length: 4 and 1.' },
+    ],
+    ['true labels of another length', of({ yTrue: [1] }), { message: 'yPred and yTrue differ in length: 4 and 1.' }],
+    [
+      'a negative weight',
+      of({ sampleWeight: [1, 0, -2, 1] }),
+      {
+        message: 'sampleWeight must be 0 or more, but holds -2 at index 2.',
+        ...{ code: 'invalid-value', context: { argument: 'sampleWeight', index: 2, value: -2 } },
+      },
+    ],
+    [
+      'an infinite weight',
+      of({ sampleWeight: [1, -Infinity, 1, 1] }),
+      {
+        message: 'sampleWeight must be finite, but holds -Infinity at index 1.',
+        ...{ code: 'invalid-value', context: { argument: 'sampleWeight', index: 1, value: -Infinity } },
+      },
+    ],
+    [
+      'a text as a weight',
+      of({ sampleWeight: ['1', '', 'many', '1'] }),
+      {
+        message: "sampleWeight must hold numbers, but holds 'many' at index 2.",
+        ...{ code: 'invalid-value', context: { argument: 'sampleWeight', index: 2, value: 'many' } },
+      },
+    ],
+    [
+      'a code without a label',
+      of({ sensitive: coded([0, 1, 2, 0]) }),
+      {
+        message: 'sensitive holds the code 2 at index 2, but has 2 labels.',
+        ...{ code: 'invalid-value', context: { argument: 'sensitive', index: 2, value: 2 } },
+        suggestion: 'Use codes from 0, and -1 for missing.',
+      },
+    ],
+    [
+      'a code below -1',
+      of({ sensitive: coded([0, -2, 1, 0]) }),
+      { context: { argument: 'sensitive', index: 1, value: -2 } },
+    ],
+    [
+      'a cluster of another length',
+      of({ cluster: ['p'] }),
+      { message: 'rows and cluster differ in length: 4 and 1.', context: { rows: 4, cluster: 1 } },
+    ],
+    [
+      'a row without a cluster',
+      of({ cluster: ['p', 'p', null, 'q'] }),
+      {
+        message: 'cluster must hold a value in every row, but has none at index 2.',
+        context: { argument: 'cluster', index: 2 },
+      },
+    ],
+    ['a number that is no cluster', of({ cluster: [NaN, 1, 2, 3] }), { context: { argument: 'cluster', index: 0 } }],
+    [
+      'a row without a stratum',
+      of({ strata: [1, 1, 2, null] }),
+      {
+        message: 'strata must hold a value in every row, but has none at index 3.',
+        context: { argument: 'strata', index: 3 },
+      },
+    ],
+    [
+      'a positive label that occurs in neither column',
+      of({ yPred: ['no', 'yes', 'no', 'NA'], yTrue: ['yes', 'no', 'no', 'no'], positiveLabel: 'ja' }),
+      { message: /ja/, context: { argument: 'yTrue', labels: ['no', 'yes'], positiveLabel: 'ja' } },
+    ],
+    [
+      'decisions with other labels than the true labels',
+      of({ yPred: ['approve', 'deny', 'deny', 'deny'], yTrue: ['yes', 'no', 'no', 'no'], positiveLabel: 'yes' }),
+      {
+        message: /yTrue uses other labels/,
+        context: { argument: 'yPred', labels: ['approve', 'deny'], positiveLabel: 'yes' },
+      },
+    ],
+    [
+      'a positive label of the truth that does not occur',
+      of({
+        yPred: ['yes', 'no', 'no', 'no'],
+        yTrue: ['a', 'b', 'b', 'b'],
+        positiveLabel: 'yes',
+        yTruePositiveLabel: 'c',
+      }),
+      { context: { argument: 'yTrue', labels: ['a', 'b'], positiveLabel: 'c' } },
+    ],
+  ];
+  for (const [title, compute, { message, ...expected }] of cases as readonly (readonly [
+    string,
+    () => unknown,
+    { message?: string | RegExp },
+  ])[]) {
+    it(title, () => {
+      const error = thrownBy(compute);
+      expect(error, String(error)).to.deep.include({ name: 'DataValidationError', ...expected });
+      if (typeof message === 'string') expect(error.message).to.equal(message);
+      if (message instanceof RegExp) expect(error.message).to.match(message);
+    });
+  }
+
+  it('are not raised for decisions that all have the other label, codes of missing groups, and weights of 0', () => {
+    const none = reduceClassification({
+      yPred: ['no', 'no'],
+      yTrue: ['yes', 'no'],
+      sensitive: ['a', 'b'],
+      positiveLabel: 'yes',
+    });
+    expect(Array.from(none.counts).reduce((sum, count) => sum + count, 0)).to.equal(2);
+    const bits = { yPred: [false, false], yTrue: [true, false], sensitive: ['a', 'b'] };
+    expect(reduceClassification({ ...bits, positiveLabel: 'true' }).labels).to.deep.equal(['a', 'b']);
+    const missing = reduceClassification({
+      yPred: [1, 0, 1, 0],
+      sensitive: coded([0, -1, 1, 1]) as never,
+      sampleWeight: [0, 1, 1, 1],
+    });
+    expect([missing.labels, missing.nDropped]).to.deep.equal([['a', 'b'], 1]);
+  });
+
+  it('a cluster in two strata is two clusters', () => {
+    const rows = { yPred: [1, 0, 1, 0], sensitive: ['a', 'a', 'a', 'a'], cluster: [1, 1, 2, 2] };
+    const clustersOf = (strata?: unknown[]): unknown =>
+      reduceClassification({ ...rows, strata }).clusters?.clusters[0];
+    expect(clustersOf()).to.equal(2);
+    expect(clustersOf(['x', 'x', 'x', 'x'])).to.equal(2);
+    expect(clustersOf(['x', 'y', 'x', 'x'])).to.equal(3);
+    expect(clustersOf(['x', 'y', 'x', 'y'])).to.equal(4);
+    // Without clusters, each row is one.
+    expect(
+      reduceClassification({ ...rows, cluster: undefined, strata: ['x', 'y', 'x', 'y'] }).clusters?.clusters[0],
+    ).to.equal(4);
+  });
 });

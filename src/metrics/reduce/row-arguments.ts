@@ -8,7 +8,7 @@ import {
   toColumn,
 } from '../../table/index.ts';
 import { hasClusters, missingCluster } from '../../table/cluster-columns.ts';
-import { sumOf } from '../../internal/values.ts';
+import { isNumberText, sumOf } from '../../internal/values.ts';
 import type { MetricRows } from '../row-options.ts';
 import type { ClusterRows } from '../statistics/cluster-stats.ts';
 
@@ -176,7 +176,9 @@ export function toWeights(source: ColumnSource, naValues?: readonly string[]): F
 export function toFiniteNumbers(source: ColumnSource, name: string, naValues?: readonly string[]): Float64Array {
   const column = asNumbersWithout(toColumn(source, name), missingOutcomes(naValues));
   if (column.kind === 'categorical') {
-    const row = column.codes.findIndex((code) => code >= 0);
+    const isWrong = column.labels.map((label) => !isNumberText(label));
+    const first = column.codes.findIndex((code) => isWrong[code] === true);
+    const row = first < 0 ? column.codes.findIndex((code) => code >= 0) : first;
     const text = column.labels[column.codes[row] ?? -1];
     throw new DataValidationError(`${name} must hold numbers, but holds '${String(text)}' at index ${String(row)}.`, {
       code: 'invalid-value',
