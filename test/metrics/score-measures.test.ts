@@ -15,6 +15,7 @@ import {
   statsFromJson,
   statsToJson,
 } from '../../src/metrics/index.ts';
+import { countScores, type ScoreCell } from '../../src/io/count-scores.ts';
 import { errorsOf } from '../../src/metrics/compare/cluster-evidence.ts';
 import { measureDefinition, type MeanSampling, type MeasureName } from '../../src/metrics/measures/index.ts';
 import { collectScores, gridStep, logLoss, type ScoreEntry, toGrid } from '../../src/metrics/statistics/score-grid.ts';
@@ -378,5 +379,102 @@ describe('the grid of scores', () => {
     expect([zeros.step, zeros.scores.length]).to.deep.equal([0, 65_537]);
     const negative = collectScores(labels, labels.map((_, group) => entry(group, group === 0 ? -4 : 1)), lost); // prettier-ignore
     expect(negative.step).to.equal(2 ** -12);
+  });
+});
+
+describe('scores that DuckDB counts', () => {
+  const folder = useTemporaryFolder();
+  const ROWS = [
+    ...['a,0.1,1,2', 'a,0.2,0,1', 'a,0.3,1,1', 'a,0.6,0,3', 'a,0.7,1,1', 'a,0.8,0,1'],
+    ...['b,0.5,1,1', 'b,0.9,0,2', 'b,0.95,1,1', 'b,0.15,0,1'],
+    // Without a score, a true label, a weight and a group.
+    ...['a,,1,1', 'a,0.45,,1', 'b,0.4,1,', ',0.99,1,1'],
+  ];
+  const REQUEST = { attributes: [['sex']], yScore: 's', yTrue: 'y', sampleWeight: 'w', nanPolicy: 'exclude' } as const;
+  const write = (lines: readonly string[]): string => {
+    const file = path.join(folder(), 'scores.csv');
+    writeFileSync(file, `sex,s,y,w\n${lines.join('\n')}\n`);
+    return file;
+  };
+  const largest: number[] = [];
+  const grid = (maxDistinct: number) => ({
+    maxDistinct,
+    stepFor: (size: number): number => {
+      largest.push(size);
+      return 0.25;
+    },
+  });
+  const sorted = (parts: readonly ScoreCell[]): ScoreCell[] => parts.toSorted((one, other) => one.group - other.group || one.score - other.score); // prettier-ignore
+
+  it('are rounded to a grid if there are certainly too many, with the exact losses of each cell', async () => {
+    // Ten distinct scores of complete rows with a group, by group and true label: more than four times two.
+    const [found] = await countScores(write(ROWS), REQUEST, grid(2));
+    expect(largest).to.deep.equal([0.95]);
+    expect([found?.step, found?.rowCount, found?.groups.map(({ label }) => label)]).to.deep.equal([
+      0.25,
+      14,
+      ['a', 'b'],
+    ]);
+    expect(Array.from(found?.dropped ?? [])).to.deep.equal([2, 1]);
+    const cell = (group: number, score: number, counts: number[], weights: number[], squaredWeights: number[]): object => ({ group, score, counts, weights, squaredWeights }); // prettier-ignore
+    const parts = sorted(found?.parts ?? []);
+    expect(parts.map(({ loss: _, squaredLoss: __, ...rest }) => rest)).to.deep.equal([
+      cell(0, 0, [0, 1], [0, 2], [0, 4]),
+      cell(0, 0.25, [1, 1], [1, 1], [1, 1]),
+      cell(0, 0.5, [1, 0], [3, 0], [9, 0]),
+      cell(0, 0.75, [1, 1], [1, 1], [1, 1]),
+      cell(1, 0.25, [1, 0], [1, 0], [1, 0]),
+      cell(1, 0.5, [0, 1], [0, 1], [0, 1]),
+      cell(1, 1, [1, 1], [2, 1], [4, 1]),
+    ]);
+    const losses = [
+      [[2, 0.1]],
+      [[1, 0.8], [1, 0.3]],
+      [[3, 0.4]],
+      [[1, 0.2], [1, 0.7]],
+      [[1, 0.85]],
+      [[1, 0.5]],
+      [[2, 0.1], [1, 0.95]],
+    ] as const; // prettier-ignore
+    losses.forEach((own, index) => {
+      const sum = (power: number): number =>
+        own.reduce((total, [weight, share]) => total + weight * (-Math.log(share)) ** power, 0);
+      expect(parts[index]?.loss, String(index)).to.be.closeTo(sum(1), 1e-12);
+      expect(parts[index]?.squaredLoss, String(index)).to.be.closeTo(sum(2), 1e-12);
+    });
+  });
+
+  it('are exact otherwise, without weights too', async () => {
+    const [found] = await countScores(write(ROWS), { ...REQUEST, sampleWeight: undefined }, grid(3));
+    expect([found?.step, largest.length]).to.deep.equal([0, 1]);
+    expect(Array.from(found?.dropped ?? [])).to.deep.equal([2, 0]);
+    const parts = sorted(found?.parts ?? []);
+    expect(parts.map(({ score }) => score)).to.deep.equal([0.1, 0.2, 0.3, 0.6, 0.7, 0.8, 0.15, 0.4, 0.5, 0.9, 0.95]);
+    expect(parts[0]).to.deep.include({
+      counts: [0, 1],
+      weights: [0, 1],
+      squaredWeights: [0, 1],
+      loss: 0,
+      squaredLoss: 0,
+    });
+  });
+
+  it('reject labels that are not 0 and 1, a positive label that does not occur, and infinite scores', async () => {
+    const messageOf = async (lines: readonly string[], more: object = {}): Promise<string> =>
+      countScores(write(lines), { ...REQUEST, ...more }, grid(3)).then(
+        String,
+        (error: unknown) => (error as Error).message,
+      );
+    expect(await messageOf(['a,0.5,2,1', 'b,0.5,1,1'])).to.match(/^Column 'y' must be 0 or 1, but holds 2 in row 1/);
+    expect(await messageOf(['a,0.5,no,1', 'b,0.5,no,1'], { positiveLabel: 'yes' })).to.match(
+      /positive label 'yes' in column 'y'/,
+    );
+    expect(await messageOf(['a,0.5,no,1', 'b,0.5,yes,1'], { positiveLabel: 'yes' })).to.equal('[object Object]');
+    expect(await messageOf(['a,inf,1,1', 'b,0.5,0,1'])).to.match(
+      /^Column 's' should hold finite numbers, but row 1 holds 'inf'/,
+    );
+    expect(await messageOf(['a,0.5,1,-1', 'b,0.5,0,1'])).to.match(
+      /^Column 'w' must hold weights of 0 or more, but row 1 holds -1/,
+    );
   });
 });
