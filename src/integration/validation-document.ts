@@ -474,7 +474,7 @@ function hasIntervals(results: readonly MetricResult[]): boolean {
  * For each measure, returns the differences within the levels of the control feature and over all rows. A summary shows
  * only the largest levels. Levels whose difference is undefined are listed by reason.
  */
-function levelGaps(frame: MetricFrame, options: LevelGapsOptions): ReportBlock[] {
+export function levelGaps(frame: MetricFrame, options: LevelGapsOptions): ReportBlock[] {
   const all = frame.measures.map((measure) => ({ measure, levels: gapsWithin(frame, measure) }));
   return [...all.map(({ measure, levels }) => levelTable(frame, measure, levels, options)), ...undefinedLevels(all)];
 }

@@ -145,13 +145,19 @@ function attributeSection(
 ): Html {
   const id = `attribute-${String(index + 1)}`;
   const [control, frame] = [own(frames, attribute), own(measures, attribute)];
+  const ofAttribute = entries.filter((entry) => entry.attribute === attribute);
   return markup`<section aria-labelledby="${id}">
 <h2 id="${id}">By <bdi>${attribute}</bdi></h2>
-${entries
-  .filter((entry) => entry.attribute === attribute)
-  .map((entry) => metricSection(entry.result, entry.id, pictures.get(entry) ?? []))}
+${ofAttribute.map((entry) => metricSection(entry.result, entry.id, pictures.get(entry) ?? []))}
 ${frame !== undefined && tableToHtml(measureTable('Measures of each group', frame))}
-${control !== undefined && controlSection(control, `${id}-levels`)}
+${
+  control !== undefined &&
+  controlSection(
+    control,
+    `${id}-levels`,
+    ofAttribute.some(({ result }) => result.ci !== null),
+  )
+}
 </section>
 `;
 }

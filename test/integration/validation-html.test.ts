@@ -265,6 +265,14 @@ describe('validationToHtml', () => {
     const html = await validationToHtml({ ...validationOf({ sex }), frames: { sex: frame } }, 'a.csv');
     expect(html).to.include('Within each level of the control feature').and.include('<span>Level: &lt;X&gt;</span>');
     expect(tablesOf(html)).to.deep.include(['b', '40', '90.00%']);
+    // 0.9 - 0.8 within <X> and 0.1 - 0.025 within Y, and 81/140 - 46/140 over both, with the intervals of the metric.
+    const rows = tablesOf(html).filter(([first, , difference]) => ['&lt;X&gt;', 'Y', 'All levels'].includes(first ?? '') && difference !== undefined); // prettier-ignore
+    expect(rows.map((row) => [row[0], row[1], row[2], row[4]])).to.deep.equal([
+      ['&lt;X&gt;', '140', '0.1000', 'b and a'],
+      ['Y', '140', '0.0750', 'b and a'],
+      ['All levels', '280', '0.2500', 'a and b'],
+    ]);
+    for (const row of rows) expect(row[3]).to.match(/^0\.\d{4} to 0\.\d{4}$/);
     expect(frame.warnings).to.have.length(1);
     expect(unbalanced(html)).to.deep.equal([]);
   });

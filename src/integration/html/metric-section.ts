@@ -1,5 +1,5 @@
 import { capital, rangeText, tableCount, tableValue } from '../../internal/format.ts';
-import { tableToHtml } from '../../document/document-to-html.ts';
+import { blocksToHtml, tableToHtml } from '../../document/document-to-html.ts';
 import { cell, headerCell, scrollingTable } from '../../document/report-table.ts';
 import { type Html, markup } from '../../internal/html.ts';
 import type { MetricFrame } from '../../metrics/frame/index.ts';
@@ -7,7 +7,7 @@ import { inWords, unitOf } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import { own } from '../../internal/values.ts';
 import { boundsOfGroup, intervalName, knownFacts, measuresOf } from '../metric-facts.ts';
-import { measureTable } from '../validation-document.ts';
+import { levelGaps, measureTable } from '../validation-document.ts';
 
 /**
  * Renders a metric as a section of a page: the main numbers, the charts, then the tables.
@@ -105,16 +105,18 @@ ${
 }
 
 /**
- * Renders the rates of every group within the levels of a control feature, with a warning for each gap whose sign
- * differs between levels.
+ * Renders the differences and the rates of every group within the levels of a control feature, with a warning for each
+ * gap whose sign differs between levels.
+ * @param withCi whether the differences have intervals
  */
-export function controlSection(frame: MetricFrame, id: string): Html {
+export function controlSection(frame: MetricFrame, id: string, withCi: boolean): Html {
   return markup`<section aria-labelledby="${id}">
 <h3 id="${id}">Within each level of the control feature</h3>
 ${
   frame.warnings.length > 0 &&
   markup`<div class="note"><ul>${frame.warnings.map((warning) => markup`<li>${warning}</li>`)}</ul></div>`
 }
+${blocksToHtml(levelGaps(frame, { by: '', hasIntervals: withCi, isFull: true }))}
 ${tableToHtml(measureTable('All levels', frame))}
 ${Object.entries(frame.byLevel).map(([level, inside]) => markup`${tableToHtml(measureTable(`Level: ${level}`, inside))}\n`)}
 </section>
