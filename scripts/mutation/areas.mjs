@@ -64,12 +64,21 @@ export const AREAS = {
   ],
   'metrics/reduce': [
     'test/metrics/errors.test.ts',
+    'test/conformance/metric-backend.test.ts',
     'test/metrics/analyzer.test.ts',
     'test/metrics/clusters.test.ts',
     'test/conformance/counts.test.ts',
     'test/metrics/sources-agree.test.ts',
     'test/io/exact-labels.test.ts',
   ],
+  'metrics/reduce/assert-positive-label.ts': ['test/metrics/errors.test.ts'],
+  'metrics/reduce/reduce-source.ts': [
+    'test/conformance/counts.test.ts',
+    'test/metrics/small-cells.test.ts',
+    'test/metrics/cluster-sources.test.ts',
+  ],
+  'metrics/reduce/row-arguments.ts': ['test/metrics/errors.test.ts'],
+  'metrics/reduce/row-readings.ts': ['test/integration/labels.test.ts'],
   'metrics/reduce/tensors': ['test/metrics/tensors.test.ts', 'test/conformance/metric-backend.test.ts'],
   'metrics/statistics': [
     'test/metrics/combine-stats.test.ts',

@@ -185,6 +185,16 @@ describe('errors of the arguments of a metric', () => {
     ],
     ['true labels of another length', of({ yTrue: [1] }), { message: 'yPred and yTrue differ in length: 4 and 1.' }],
     [
+      'a byte that is not a decision',
+      of({ yPred: Uint8Array.of(1, 0, 2, 0) }),
+      { message: 'yPred must be 0 or 1, but holds 2 at index 2.', code: 'invalid-value' },
+    ],
+    [
+      'a byte that is not a true label',
+      of({ yPred: Uint8Array.of(1, 0, 1, 0), yTrue: Uint8Array.of(0, 3, 1, 0) }),
+      { message: 'yTrue must be 0 or 1, but holds 3 at index 1.', code: 'invalid-value' },
+    ],
+    [
       'a negative weight',
       of({ sampleWeight: [1, 0, -2, 1] }),
       {
@@ -299,10 +309,19 @@ describe('errors of the arguments of a metric', () => {
     expect([missing.labels, missing.nDropped]).to.deep.equal([['a', 'b'], 1]);
   });
 
+  it('a missing weight matters only for a row with a group', () => {
+    const lacksWeights = (sampleWeight: (number | null)[] | undefined): boolean =>
+      reduceClassification({ yPred: [1, 0, 1, 1], sensitive: ['a', 'b', null, 'b'], sampleWeight })
+        .lacksWeights;
+    expect(lacksWeights(undefined)).to.equal(false);
+    expect(lacksWeights([1, 1, 1, 1])).to.equal(false);
+    expect(lacksWeights([1, 1, null, 1])).to.equal(false);
+    expect(lacksWeights([null, 1, 1, 1])).to.equal(true);
+  });
+
   it('a cluster in two strata is two clusters', () => {
     const rows = { yPred: [1, 0, 1, 0], sensitive: ['a', 'a', 'a', 'a'], cluster: [1, 1, 2, 2] };
-    const clustersOf = (strata?: unknown[]): unknown =>
-      reduceClassification({ ...rows, strata }).clusters?.clusters[0];
+    const clustersOf = (strata?: unknown[]): unknown => reduceClassification({ ...rows, strata }).clusters?.clusters[0];
     expect(clustersOf()).to.equal(2);
     expect(clustersOf(['x', 'x', 'x', 'x'])).to.equal(2);
     expect(clustersOf(['x', 'y', 'x', 'x'])).to.equal(3);
