@@ -311,8 +311,7 @@ describe('errors of the arguments of a metric', () => {
 
   it('a missing weight matters only for a row with a group', () => {
     const lacksWeights = (sampleWeight: (number | null)[] | undefined): boolean =>
-      reduceClassification({ yPred: [1, 0, 1, 1], sensitive: ['a', 'b', null, 'b'], sampleWeight })
-        .lacksWeights;
+      reduceClassification({ yPred: [1, 0, 1, 1], sensitive: ['a', 'b', null, 'b'], sampleWeight }).lacksWeights;
     expect(lacksWeights(undefined)).to.equal(false);
     expect(lacksWeights([1, 1, 1, 1])).to.equal(false);
     expect(lacksWeights([1, 1, null, 1])).to.equal(false);
