@@ -102,7 +102,7 @@ describe('a workflow', () => {
     });
     expect(Object.keys(baselineMetrics.metrics['predictive_parity_difference']?.perGroup ?? {})).to.include('c');
     expect(validation).to.include({ passed: false, improvementPercent: null });
-    expect(validation.message).to.match(/undefined \(the baseline compares 'c'/);
+    expect(validation.message).to.match(/has no value \(the baseline compares 'c'/);
   });
 
   it('measures the baseline by itself, and can be stopped by a signal', async () => {
@@ -454,7 +454,7 @@ describe('a workflow that cannot run', () => {
       minGroupSize: 500,
     });
     expect(validation.passed).to.equal(false);
-    expect(validation.message).to.match(/undefined \(.+\)/);
+    expect(validation.message).to.match(/^UNDEFINED: .* has no value \(.+\)/);
   });
 
   it('stops after a signal', async () => {
