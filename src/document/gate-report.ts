@@ -111,7 +111,9 @@ export function gateReportToSummary({ command, passed, cases, plots = [] }: Gate
   const failed = isUndefined && gates.every(({ status }) => status !== 'fail') ? 'UNDEFINED' : 'FAIL';
   const rows = shown.map(({ attribute, name, status, message }) => [
     WORDS.get(status) ?? '',
-    ...[labelText(attribute), labelText(name), plainText(message.replace(/^(?:PASS|FAIL|UNDEFINED): /, ''))].map(summaryText),
+    ...[labelText(attribute), labelText(name), plainText(message.replace(/^(?:PASS|FAIL|UNDEFINED): /, ''))].map(
+      summaryText,
+    ),
   ]);
   const more = ordered.length - shown.length;
   return [

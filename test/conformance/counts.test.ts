@@ -215,7 +215,9 @@ describe('counts in files', () => {
     const messageOf = (source: string | string[]): Promise<string> =>
       validateCounts(source, options).then(String, String);
     expect(await messageOf(bad)).to.match(/Row 1 of '.*bad\.csv' must be a whole number/);
-    expect(await messageOf([good, bad])).to.match(/Row 3 of 2 files: '.*good\.csv', '.*bad\.csv' must be a whole number/);
+    expect(await messageOf([good, bad])).to.match(
+      /Row 3 of 2 files: '.*good\.csv', '.*bad\.csv' must be a whole number/,
+    );
   });
 
   it('give labels in order, without those of missing values', () => {

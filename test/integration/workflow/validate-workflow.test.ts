@@ -59,6 +59,8 @@ describe('the validation of a workflow', () => {
     const after: WorkflowMetrics = { ...before, attributes: { ...before.attributes, race: { [DPD]: race } } };
     const validation = validateWorkflow(DPD, before, after, 0.9);
     expect(validation).to.include({ passed: false, attribute: 'race', improvementPercent: null });
-    expect(validation.message).to.match(/^UNDEFINED: demographic_parity_difference has no value \(.*Judged by 'race'\.$/);
+    expect(validation.message).to.match(
+      /^UNDEFINED: demographic_parity_difference has no value \(.*Judged by 'race'\.$/,
+    );
   });
 });
