@@ -28,6 +28,9 @@ function isExcess(metric: string): boolean {
   return /_(?:excess|size)$/.test(metric);
 }
 
+/** Matches the names of metrics that are 0 at parity. They have a sign for language models and by the conventions of AIF360. */
+const GAP = /_(?:gap|difference)$/;
+
 /**
  * Returns whether a gate judges the size of a value, without its direction. A gap of -0.9 is as large as one of 0.9, so
  * the usual limit of a gap (an upper one) and of a ratio (a lower one) bounds the size, also if it has a comparator.
@@ -41,14 +44,14 @@ export function judgesSize(
   if (isExcess(metric) || (isDifference === true && isHigherBetter(metric))) return false;
   if (comparator === undefined) return true;
   if (metric.endsWith('_ratio')) return isDifference !== true && comparator.startsWith('>') && threshold <= 1;
-  return /_(?:gap|difference)$/.test(metric) && (comparator === '<=' ? threshold >= 0 : comparator === '<' && threshold > 0); // prettier-ignore
+  return GAP.test(metric) && (comparator === '<=' ? threshold >= 0 : comparator === '<' && threshold > 0); // prettier-ignore
 }
 
 /** Returns a warning for a gate that large gaps pass and small ones fail, which is rarely meant; otherwise ''. */
 export function reversedGateWarning(metric: string, comparator: Comparator | undefined, threshold: number): string {
   const isReversed = metric.endsWith('_ratio')
     ? comparator?.startsWith('<') === true && threshold < 1
-    : /_(?:gap|difference)$/.test(metric) && comparator?.startsWith('>') === true && threshold > 0;
+    : GAP.test(metric) && comparator?.startsWith('>') === true && threshold > 0;
   return isReversed ? ' Warning: this gate passes if the groups differ more, not if they differ less.' : '';
 }
 

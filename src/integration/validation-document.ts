@@ -466,7 +466,7 @@ interface LevelGap {
 }
 
 /** Returns whether any of the results has an interval. Without them, the user or a limit has turned intervals off. */
-function hasIntervals(results: readonly MetricResult[]): boolean {
+export function hasIntervals(results: readonly MetricResult[]): boolean {
   return results.some(({ ci }) => ci !== null);
 }
 

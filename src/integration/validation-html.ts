@@ -24,6 +24,7 @@ import { changeBlocks } from './validation-changes-document.ts';
 import {
   commonIntervalName,
   failuresFirst,
+  hasIntervals,
   HOW_TO_READ,
   labelBlocks,
   measureTable,
@@ -152,11 +153,7 @@ ${ofAttribute.map((entry) => metricSection(entry.result, entry.id, pictures.get(
 ${frame !== undefined && tableToHtml(measureTable('Measures of each group', frame))}
 ${
   control !== undefined &&
-  controlSection(
-    control,
-    `${id}-levels`,
-    ofAttribute.some(({ result }) => result.ci !== null),
-  )
+  controlSection(control, `${id}-levels`, hasIntervals(ofAttribute.map(({ result }) => result)))
 }
 </section>
 `;
