@@ -314,7 +314,10 @@ describe('evenhand init on a terminal', function () {
     this.skip();
   });
 
-  /** Answers each question when it appears, and returns what the terminal shows. */
+  /**
+   * Answers each question when it appears. Returns all that the terminal shows, and what it shows between each question
+   * and its answer: before a question, a slow machine may show how long the command has been running.
+   */
   function talk(
     cwd: string,
     args: string,
@@ -323,26 +326,33 @@ describe('evenhand init on a terminal', function () {
   ) {
     const cli = path.join(projectRoot, 'dist/cli/main.js');
     const command = `stty -echo; ${process.execPath} ${cli} init ${args}`;
-    return new Promise<{ readonly code: number | null; readonly shown: string }>((resolve, reject) => {
-      const env = { ...process.env, EVENHAND_PROGRESS_SECONDS: '1' };
-      const child = spawn('script', ['-qec', command, '/dev/null'], { cwd, env, timeout: 40_000 });
-      let shown = '';
-      let from = 0;
-      const left = [...answers];
-      child.stdout.on('data', (data: Buffer) => {
-        shown += data.toString();
-        const [question, keys] = left[0] ?? [];
-        if (question === undefined || !shown.slice(from).includes(question)) return;
-        from = shown.length;
-        left.shift();
-        setTimeout(() => child.stdin.write(keys ?? ''), delayMillis);
-      });
-      child.on('error', reject);
-      child.on('close', (code) => {
-        // eslint-disable-next-line no-control-regex -- the codes that move the cursor
-        resolve({ code, shown: shown.replaceAll(/\u001b\[[\d;?]*[A-Za-z]/g, '') });
-      });
-    });
+    return new Promise<{ readonly code: number | null; readonly shown: string; readonly waits: string }>(
+      (resolve, reject) => {
+        const env = { ...process.env, EVENHAND_PROGRESS_SECONDS: '1' };
+        const child = spawn('script', ['-qec', command, '/dev/null'], { cwd, env, timeout: 40_000 });
+        let shown = '';
+        let waits = '';
+        let from = 0;
+        const left = [...answers];
+        child.stdout.on('data', (data: Buffer) => {
+          shown += data.toString();
+          const [question, keys] = left[0] ?? [];
+          const asked = question === undefined ? -1 : shown.indexOf(question, from);
+          if (asked === -1) return;
+          from = shown.length;
+          left.shift();
+          setTimeout(() => {
+            waits += shown.slice(asked);
+            child.stdin.write(keys ?? '');
+          }, delayMillis);
+        });
+        child.on('error', reject);
+        child.on('close', (code) => {
+          // eslint-disable-next-line no-control-regex -- the codes that move the cursor
+          resolve({ code, waits, shown: shown.replaceAll(/\u001b\[[\d;?]*[A-Za-z]/g, '') });
+        });
+      },
+    );
   }
 
   it('asks for each column, takes the guess with Enter and corrections, and asks again after an error', async () => {
@@ -383,9 +393,10 @@ describe('evenhand init on a terminal', function () {
       ['Columns from which', '\r'],
       ['Largest difference', '\r'],
     ];
-    const { code, shown } = await talk(cwd, 'loans.csv', questions, { delayMillis: 2200 });
+    const { code, shown, waits } = await talk(cwd, 'loans.csv', questions, { delayMillis: 2200 });
     expect(code, shown).to.equal(0);
-    expect(shown).to.not.include('Running');
+    for (const [question] of questions) expect(waits).to.include(question);
+    expect(waits).to.not.include('Running');
     expect(shown).to.match(/positive label +yes +of repaid: as in the decisions/);
   });
 
