@@ -136,13 +136,12 @@ interface ClusterRows {
   }[];
 }
 
-/** Adds what the second level returned by stratum. A group with several spellings occurs several times. */
+/** Adds what the second level returned by stratum. Each group has one text. */
 export function stratumSums({ size, groupCount, strata, groups, pairs }: ClusterRows): readonly StratumSums[] {
   const byStratum = new Map(strata.map(({ stratum, clusters }) => [stratum, emptyStratum(clusters)]));
   for (const { group, stratum, clusters, sums } of groups) {
     if (group < 0) continue;
     const own = byStratum.get(stratum) as StratumSums;
-    // A group with several spellings has several sums.
     const totals = groupOf(own, group, size);
     totals.clusters += clusters;
     addInto(totals.sums, 0, sums.slice(0, size));
@@ -152,8 +151,7 @@ export function stratumSums({ size, groupCount, strata, groups, pairs }: Cluster
     if (first < 0 || second < 0) continue;
     const products = Float64Array.from(given.products);
     const own = byStratum.get(stratum) as StratumSums;
-    if (first === second) addSpelling(own, groupCount, first, clusters, products, size);
-    else if (first < second) addPair(own, groupCount, [first, second], clusters, products);
+    if (first < second) addPair(own, groupCount, [first, second], clusters, products);
     else addPair(own, groupCount, [second, first], clusters, transposed(products, size));
   }
   return [...byStratum.values()];
@@ -254,21 +252,6 @@ function addPair(
   const own = pairOf(into, groupCount, first, second, Math.sqrt(products.length));
   own.clusters += clusters;
   addInto(own.products, 0, products);
-}
-
-/** Adds the products of two spellings of one group, and counts their common clusters once. */
-function addSpelling(
-  into: StratumSums,
-  groupCount: number,
-  group: number,
-  common: number,
-  products: Float64Array,
-  size: number,
-): void {
-  const own = into.groups.get(group);
-  if (own !== undefined) own.clusters -= common;
-  addPair(into, groupCount, [group, group], -common, products);
-  addPair(into, groupCount, [group, group], 0, transposed(products, size));
 }
 
 function transposed(matrix: Float64Array, size: number): Float64Array {

@@ -278,6 +278,8 @@ export interface ClusterRequest extends Omit<CountingRequest, 'attributes' | 'co
   readonly attribute: readonly string[];
   readonly cluster?: string | undefined;
   readonly strata?: string | undefined;
+  /** For each column of the attribute, the texts to replace, such as 1.0, with the text that counts for them, such as 1. */
+  readonly spellings?: readonly ReadonlyMap<string, string>[] | undefined;
 }
 
 /** The statements that sum decisions by cluster. */
@@ -307,14 +309,21 @@ const CLUSTER_CELLS = 6;
  */
 export function clusterStatements(request: ClusterRequest): ClusterStatements {
   const dialect = DIALECTS[request.dialect];
-  const { attribute, cluster, strata, naValues, ...others } = request;
+  const { attribute, cluster, strata, naValues, spellings, ...others } = request;
   const named = [...attribute, ...[cluster, strata].filter((name) => name !== undefined)];
   const counting: CountingRequest = { ...others, naValues, attributes: [named], regression: false, minCell: 2 };
   assertNames(named, counting);
   const own = ownNames(named, counting);
   const source = sourceOf(request, dialect, own('q'));
   const { read, checked } = partsOf(counting, dialect, own, source);
-  const keys = named.map((name, index): Named => [dialect.text(dialect.quote(name)), own(`k${String(index)}`)]);
+  const exact = (value: string): string => (dialect.groupsByBytes === true ? `HEX(${value})` : value);
+  const keys = named.map((name, index): Named => {
+    const text = dialect.text(dialect.quote(name));
+    const cases = [...(spellings?.[index] ?? [])].map(
+      ([from, to]) => `WHEN ${exact(text)} = ${exact(dialect.literal(from))} THEN ${dialect.literal(to)}`,
+    );
+    return [cases.length === 0 ? text : `CASE ${cases.join(' ')} ELSE ${text} END`, own(`k${String(index)}`)];
+  });
   const groups = attribute.map((_, index) => own(`k${String(index)}`));
   const c = cluster === undefined ? undefined : own(`k${String(attribute.length)}`);
   const s = strata === undefined ? undefined : own(`k${String(named.length - 1)}`);
@@ -326,7 +335,6 @@ export function clusterStatements(request: ClusterRequest): ClusterStatements {
   const weight = request.sampleWeight === undefined ? '1' : own('u');
   const isWeighed = request.sampleWeight === undefined ? [] : [`${own('g')} = 1`];
   const truth = request.yTrue === undefined ? undefined : own('t');
-  const exact = (value: string): string => (dialect.groupsByBytes === true ? `HEX(${value})` : value);
   const missingGroups = naValues === undefined ? [] : groups.map((key) => `${exact(key)} NOT IN (${naValues.map((text) => exact(dialect.literal(text))).join(', ')})`); // prettier-ignore
   const isUsed = [
     `${own('d')} IS NOT NULL`,

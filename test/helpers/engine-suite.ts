@@ -114,19 +114,25 @@ export function countsSuite(source: () => QuerySource): void {
     expect(JSON.stringify(found.labels)).to.include('YES');
   });
 
-  const CLUSTERED: readonly (readonly [what: string, columns: Record<string, string>])[] = [
+  const LEVELS = ['a', "b'; --", 'B'];
+  const CLUSTERED: readonly (readonly [what: string, columns: Record<string, string>, levels?: readonly string[]])[] = [
     ['clusters', { clusterCol: 'eh_k0' }],
+    [
+      'clusters of groups with several spellings',
+      { clusterCol: 'eh_k0' },
+      ['1', '2', '1.0', 'b', '1.00', '2.0', '1e0'],
+    ],
     ['clusters within strata, with weights', { clusterCol: 'eh_k0', strataCol: 'hired', sampleWeightCol: 'w' }],
     ['clusters of decisions of scores', { clusterCol: 'eh_k0' }],
   ];
-  for (const [what, columns] of CLUSTERED) {
+  for (const [what, columns, levels = LEVELS] of CLUSTERED) {
     it(`${what}: the intervals of the rows, from two levels of GROUP BY`, async () => {
       const { engine } = source();
       // Rows that have all columns, in clusters that cross groups.
       const rows = Array.from({ length: 400 }, (_, row) => ({
         eh_k0: `p${String(row % 37)}`,
         hired: `s${String((row % 37) % 3)}`,
-        level: ['a', "b'; --", 'B'][(row * 7) % 3] as string,
+        level: levels[(row * 17) % levels.length] as string,
         y: (row * 31) % 5 === 0 ? null : Number((row * 13) % 7 < 3),
         decision: row % 41 === 0 ? null : Number((row * 17 + (row % 37)) % 11 < 5),
         score: ((row * 29) % 64) / 64,

@@ -55,6 +55,18 @@ const STATEMENTS: Readonly<Record<string, (dialect: SqlDialect) => string>> = {
         })[part],
     ]),
   ),
+  'clusters: groups with two texts': (dialect) =>
+    clusterStatements({
+      ...{
+        dialect,
+        ...SOURCE,
+        yPred: 'approved',
+        attribute: ['sex'],
+        cluster: 'p',
+        spellings: [new Map([["it's", 'F']])],
+      },
+      ...{ exactScores: false, decisionsOnly: false },
+    }).groups,
   'weighted rows': (dialect) =>
     weightedRowsStatement(
       dialect,

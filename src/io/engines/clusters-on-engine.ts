@@ -4,7 +4,7 @@ import { canonicalLabel } from '../../internal/label-text.ts';
 import type { StratumSums } from '../../stats/stratum-sums.ts';
 import { missingCluster } from '../../table/cluster-columns.ts';
 import { stratumSums } from '../count-clusters.ts';
-import { clusterStatements } from '../counting-sql.ts';
+import { type ClusterStatements, clusterStatements } from '../counting-sql.ts';
 import type { SourceGroup } from '../group-by.ts';
 import type { DecisionRequest, EngineValue } from '../sql-engine.ts';
 import type { QuerySource } from '../sql-source.ts';
@@ -30,12 +30,14 @@ export async function sumClustersOnEngine(
   if (cluster === undefined) throw notOnEngine('strata without clusters');
   if (nanPolicy === 'include') throw notOnEngine("clusters with nanPolicy 'include'");
   const { positiveLabel, yTruePositiveLabel, naValues } = request;
-  const statements = clusterStatements({
-    ...{ dialect: engine.dialect, table, query, attribute, cluster, strata, yTrue, sampleWeight },
-    ...(scoreThreshold === undefined ? { yPred } : { score: yPred, scoreThreshold }),
-    ...{ positiveLabel, yTruePositiveLabel, naValues: naValues && [...naValues] },
-    ...{ exactScores: false, decisionsOnly: scoreThreshold !== undefined },
-  });
+  const statementsOf = (spellings?: Spellings): ClusterStatements =>
+    clusterStatements({
+      ...{ dialect: engine.dialect, table, query, attribute, cluster, strata, yTrue, sampleWeight, spellings },
+      ...(scoreThreshold === undefined ? { yPred } : { score: yPred, scoreThreshold }),
+      ...{ positiveLabel, yTruePositiveLabel, naValues: naValues && [...naValues] },
+      ...{ exactScores: false, decisionsOnly: scoreThreshold !== undefined },
+    });
+  let statements = statementsOf();
   const run = async (statement: string): Promise<readonly (readonly EngineValue[])[]> =>
     (await engine.query(statement, { signal })).rows;
   const [[missing] = []] = await run(statements.missing);
@@ -46,11 +48,14 @@ export async function sumClustersOnEngine(
   const width = attribute.length;
   const numbers = (row: readonly EngineValue[], from: number): number[] =>
     row.slice(from).map((value) => number(engine.name, value));
-  const [own, pairs, counts] = [
-    await run(statements.groups),
-    await run(statements.pairs),
-    await run(statements.strata),
-  ];
+  let own = await run(statements.groups);
+  const spellings = findSpellings(own, width);
+  if (spellings.some(({ size }) => size > 0)) {
+    // A cluster that has several spellings of a group must count once, which only a further grouping can do.
+    statements = statementsOf(spellings);
+    own = await run(statements.groups);
+  }
+  const [pairs, counts] = [await run(statements.pairs), await run(statements.strata)];
   return stratumSums({
     size: CELLS,
     groupCount: groups.length,
@@ -64,6 +69,24 @@ export async function sumClustersOnEngine(
       const [first, second] = [find(row.slice(0, width)), find(row.slice(width, 2 * width))];
       return { first, second, stratum: String(row[2 * width]), clusters, products };
     }),
+  });
+}
+
+/** For each column of an attribute, the texts of a number (1.0, 1.00) with the text that was found first (1). */
+type Spellings = readonly ReadonlyMap<string, string>[];
+
+function findSpellings(rows: readonly (readonly EngineValue[])[], width: number): Spellings {
+  return Array.from({ length: width }, (_, column) => {
+    const firsts = new Map<string, string>();
+    const spellings = new Map<string, string>();
+    for (const row of rows) {
+      const text = String(row[column]);
+      const label = canonicalLabel(text);
+      const first = firsts.get(label);
+      if (first === undefined) firsts.set(label, text);
+      else if (first !== text) spellings.set(text, first);
+    }
+    return spellings;
   });
 }
 
