@@ -2,7 +2,10 @@ import type { Tensor, Tensor1D } from '@tensorflow/tfjs';
 
 import { ValueError } from '../../../exceptions/index.ts';
 import { assertKnownOptions, oneOf, type OptionNames } from '../../../internal/arguments.ts';
+import { counted } from '../../../internal/format.ts';
+import { getLogger } from '../../../internal/logger.ts';
 import { escapeMarkdown, markdownTable } from '../../../metrics/metric-markdown.ts';
+import { DEFAULT_MIN_GROUP_SIZE } from '../../../schemas/min-group-size.ts';
 import { requireSeed } from '../../../stats/parameters.ts';
 import { type ColumnSource, isDeviceTensor, type SensitiveSource, type TensorLike } from '../../../table/index.ts';
 import type { MatrixSource } from '../../data/read-matrix.ts';
@@ -63,6 +66,9 @@ export interface ThresholdFromJsonOptions {
 }
 
 const THRESHOLD_FROM_JSON_OPTION_NAMES: OptionNames<ThresholdFromJsonOptions> = { estimator: true };
+
+/** The largest number of groups that a warning names. */
+const MAX_NAMES = 8;
 
 /** The source of scores: the scores themselves, or the features if there is an estimator. */
 export type ScoreSource = ColumnSource | MatrixSource;
@@ -182,6 +188,7 @@ export class ThresholdOptimizer {
       disposeOwn(own, scores);
     }
     this.#estimator = fitted;
+    for (const warning of this.warnings) getLogger().warn(warning);
     return this;
   }
 
@@ -261,6 +268,15 @@ export class ThresholdOptimizer {
   get interpolation(): Readonly<Record<string, ThresholdInterpolation>> {
     const { groups } = this.describe();
     return Object.freeze(Object.fromEntries(groups.map(({ group, interpolation }) => [group, interpolation])));
+  }
+
+  /**
+   * Returns a warning about the groups with fewer than 30 rows in `fit`, if there are any. Their rules are those of the
+   * other groups, but their rates on other rows may be far from the constraint.
+   * @throws {ValueError} before `fit`
+   */
+  get warnings(): readonly string[] {
+    return smallGroupWarnings(this.describe());
   }
 
   /**
@@ -365,7 +381,20 @@ function rulesToMarkdown(rules: ThresholdRules): string {
     `The largest difference between groups in a constrained rate is ${formatRate(rules.gap)} on these rows, in ` +
       `expectation; ${rules.objective} is ${formatRate(rules.objectiveValue)}. Thresholds and probabilities are ` +
       'rounded to six digits here. Every decision needs the group.',
+    ...smallGroupWarnings(rules).flatMap((text) => ['', `Warning: ${escapeMarkdown(text)}.`]),
   ].join('\n');
+}
+
+function smallGroupWarnings({ groups }: ThresholdRules): readonly string[] {
+  const small = groups.filter(({ n }) => n < DEFAULT_MIN_GROUP_SIZE);
+  if (small.length === 0) return [];
+  const shown = small.slice(0, MAX_NAMES).map(({ group, n }) => `${group} (${counted(n, 'row')})`);
+  const more = small.length > MAX_NAMES ? ` and ${String(small.length - MAX_NAMES)} more` : '';
+  const each = small.length === 1 ? '' : ' each';
+  return Object.freeze([
+    `the thresholds of ${counted(small.length, 'group')} come from fewer than ${String(DEFAULT_MIN_GROUP_SIZE)} ` +
+      `rows${each}: ${shown.join(', ')}${more}; on other rows, their rates may be far from the constraint`,
+  ]);
 }
 
 /**

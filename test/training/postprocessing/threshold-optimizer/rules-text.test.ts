@@ -56,6 +56,30 @@ describe('the table of a threshold optimizer’s rules', () => {
     ]);
   });
 
+  it('warns of groups with so few rows that their rates may differ on other rows', async () => {
+    const rows = { scores: [...ROWS.scores, 0.95], y: [...ROWS.y, 1], sensitive: [...ROWS.sensitive, 'c'] };
+    const many = Array.from({ length: 7 }, () => ROWS);
+    const large = {
+      scores: many.flatMap(({ scores }) => scores).concat(0.5, 0.6),
+      y: many.flatMap(({ y }) => y).concat(0, 1),
+      sensitive: many.flatMap(({ sensitive }) => sensitive).concat('a', 'a'),
+    };
+    const small = await fitted({}, rows);
+    expect(small.warnings).to.deep.equal([
+      'the thresholds of 3 groups come from fewer than 30 rows each: a (4 rows), b|c (4 rows), c (1 row); on other rows, their rates may be far from the constraint',
+    ]);
+    expect(small.toMarkdown()).to.include(
+      'Warning: the thresholds of 3 groups come from fewer than 30 rows each: a (4 rows), b\\|c',
+    );
+    // Group a has 30 rows, and b|c has 28.
+    expect((await fitted({}, large)).warnings[0]).to.match(
+      /of 1 group come from fewer than 30 rows: b\|c \(28 rows\);/,
+    );
+    const enough = await fitted({}, { ...large, sensitive: large.sensitive.map(() => 'all') });
+    expect(enough.warnings).to.deep.equal([]);
+    expect(enough.toMarkdown()).to.not.include('Warning');
+  });
+
   it('names low scores if they are selected', async () => {
     const rows = { scores: [1, 2, 3, 4], y: [1, 1, 0, 0], sensitive: ['a', 'a', 'a', 'a'] };
     expect(cellsOf((await fitted({ flip: true }, rows)).toMarkdown())).to.deep.equal([
