@@ -74,11 +74,18 @@ function pageOf(target: string): string | undefined {
   return existsSync(path.join(root, target, 'README.md')) ? `${target}/README.md` : undefined;
 }
 
+/** The largest length of short code that stays on one line, also on a phone. */
+const MAX_UNBROKEN = 30;
+
 /** Keeps braces in text and in short code from being read as expressions of Vue. */
 function protectBraces(md: MarkdownRenderer): void {
   const escaped = (text: string): string => md.utils.escapeHtml(text).replaceAll('{{', '&#123;&#123;');
   md.renderer.rules.text = (tokens, index) => escaped(tokens[index]?.content ?? '');
-  md.renderer.rules.code_inline = (tokens, index) => `<code v-pre>${escaped(tokens[index]?.content ?? '')}</code>`;
+  md.renderer.rules.code_inline = (tokens, index) => {
+    const text = tokens[index]?.content ?? '';
+    const style = text.length <= MAX_UNBROKEN ? ' class="short"' : '';
+    return `<code v-pre${style}>${escaped(text)}</code>`;
+  };
 }
 
 /** The ids that code hosts give headings, so that links to headings work there and here. */

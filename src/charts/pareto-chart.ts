@@ -117,7 +117,7 @@ function intervals(points: readonly ParetoChartPoint[]): unknown {
           ],
         ]),
   ]);
-  return thinLines('intervals', lines, { color: COLOURS.mainSoft, width: 0.75, opacity: 0.6 }, 1);
+  return thinLines('intervals', lines, { color: COLOURS.main, width: 1, opacity: 0.45 }, 1);
 }
 
 /** Returns lines between positions that are given as axis values. */
