@@ -142,10 +142,10 @@ describe('errors of the arguments of a metric', () => {
     (rows: object): (() => unknown) =>
     () =>
       reduceClassification({ yPred: [1, 0, 1, 0], sensitive: groups, ...rows });
-  const coded = (codes: readonly number[]): object => ({
+  const coded = (codes: readonly number[], labels = ['a', 'b']): object => ({
     kind: 'categorical',
     codes: Int32Array.from(codes),
-    labels: ['a', 'b'],
+    labels,
   });
   const cases: readonly (readonly [title: string, compute: () => unknown, expected: object])[] = [
     [
@@ -277,6 +277,38 @@ describe('errors of the arguments of a metric', () => {
       }),
       { context: { argument: 'yTrue', labels: ['a', 'b'], positiveLabel: 'c' } },
     ],
+    [
+      'decisions of which one label is not among the true labels',
+      of({ yPred: ['no', 'maybe', 'no', 'no'], yTrue: ['yes', 'no', 'no', 'no'], positiveLabel: 'yes' }),
+      {
+        message: /yTrue uses other labels/,
+        context: { argument: 'yPred', labels: ['maybe', 'no'], positiveLabel: 'yes' },
+      },
+    ],
+    [
+      'a positive label for decisions alone that does not occur',
+      of({ yPred: ['no', 'NA', 'no', 'no'], yTrue: undefined, positiveLabel: 'yes' }),
+      { context: { argument: 'yPred', labels: ['no'], positiveLabel: 'yes' } },
+    ],
+    ...Object.entries({
+      'booleans of an array': [true, false, true, false],
+      'booleans of a table': coded([1, 0, 1, 0], ['false', 'true']) as never,
+    }).map(
+      ([what, yPred]) =>
+        [
+          `a positive label for ${what}, which do not use it`,
+          of({ yPred, yTrue: undefined, positiveLabel: 'yes' }),
+          { context: { argument: 'yPred', labels: ['false', 'true'], positiveLabel: 'yes' } },
+        ] as const,
+    ),
+    ...Object.entries({ 'an array': [1, 0, 0, 1], 'a typed array': Float64Array.of(1, 0, 0, 1) }).map(
+      ([what, yPred]) =>
+        [
+          `a positive label that is no number of ${what}`,
+          of({ yPred, yTrue: undefined, positiveLabel: '2' }),
+          { context: { argument: 'yPred', labels: ['0', '1'], positiveLabel: '2' } },
+        ] as const,
+    ),
   ];
   for (const [title, compute, { message, ...expected }] of cases as readonly (readonly [
     string,
@@ -299,6 +331,8 @@ describe('errors of the arguments of a metric', () => {
       positiveLabel: 'yes',
     });
     expect(Array.from(none.counts).reduce((sum, count) => sum + count, 0)).to.equal(2);
+    const absent = { yPred: ['no', '-'], yTrue: ['yes', 'no'], sensitive: ['a', 'b'], positiveLabel: 'yes' };
+    expect(reduceClassification({ ...absent, naValues: ['-'] }).nDropped).to.equal(1);
     const bits = { yPred: [false, false], yTrue: [true, false], sensitive: ['a', 'b'] };
     expect(reduceClassification({ ...bits, positiveLabel: 'true' }).labels).to.deep.equal(['a', 'b']);
     const missing = reduceClassification({
