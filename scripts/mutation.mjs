@@ -1,7 +1,7 @@
 // Runs the mutation tester: it changes one operator or value of the sources at a time, and reports the changes that no
 // test notices. `npm run test:mutation -- stats/sequential` changes src/stats/sequential. Files and folders of tests may
-// follow; by default, the tests of the folder of the same name run. `--static` includes the constants of modules. All
-// other options go to Stryker.
+// follow; by default, the tests of the folder of the same name run. `--static` includes the constants of modules, and
+// `--slow` the tests with @slow. All other options go to Stryker.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -20,7 +20,7 @@ if (area === '' || !existsSync(path.join(root, 'src', area.replace('*.ts', '')))
 installTools();
 const firstOption = rest.findIndex((argument) => argument.startsWith('-'));
 const tests = firstOption === -1 ? rest : rest.slice(0, firstOption);
-const options = rest.slice(tests.length).filter((argument) => argument !== '--static');
+const options = rest.slice(tests.length).filter((argument) => argument !== '--static' && argument !== '--slow');
 const { status } = spawnSync(
   process.execPath,
   [
@@ -36,6 +36,7 @@ const { status } = spawnSync(
       ...process.env,
       EVENHAND_MUTATE: area,
       ...(rest.includes('--static') ? { EVENHAND_MUTATE_STATIC: '1' } : {}),
+      ...(rest.includes('--slow') ? { EVENHAND_MUTATE_SLOW: '1' } : {}),
       EVENHAND_MUTATE_TESTS: JSON.stringify((tests.length > 0 ? tests : testsOf(area)).map(asPattern)),
     },
   },

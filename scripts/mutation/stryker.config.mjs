@@ -3,6 +3,7 @@ import path from 'node:path';
 const { EVENHAND_MUTATE: area = '', EVENHAND_MUTATE_TESTS: tests = '' } = process.env;
 const folder = import.meta.dirname;
 const reports = path.join('out/mutation', area.replace('/*.ts', '').replaceAll('/', '-'));
+const slow = process.env.EVENHAND_MUTATE_SLOW === undefined ? '@slow|' : '';
 const include = (name) => `!/${name}`;
 
 /** The options of Stryker. `scripts/mutation.mjs` sets the variables, from its arguments. */
@@ -24,7 +25,7 @@ export default {
     spec: JSON.parse(tests || '[]'),
     // The counters of the mutants make every loop slower, and each surviving mutant runs all tests that execute it. So
     // slow tests, tests of speed, simulations, and the same vectors on other backends are left out.
-    grep: '/^(?!real data, |.*(@slow|takes at most seconds|in time proportional|intervals cover|, (danfo|duckdb) ))/',
+    grep: `/^(?!real data, |.*(${slow}takes at most seconds|in time proportional|intervals cover|, (danfo|duckdb) ))/`,
   },
   // Each mutant is tested only by the tests that execute it, in a process that stays.
   coverageAnalysis: 'perTest',
