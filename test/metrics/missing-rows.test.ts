@@ -51,21 +51,12 @@ function* completions(rows: readonly Row[]): Generator<Row[]> {
   }
 }
 
-/** Returns the groups that have all values that a metric compares. */
-function comparedGroups({ perGroup }: MetricResult): string {
-  return Object.keys(perGroup)
-    .filter((group) => !Object.values(perGroup[group] ?? {}).includes(null))
-    .join();
-}
-
-/** Returns the smallest and the largest value over all completions in which the same groups are compared. */
+/** Returns the smallest and the largest value over all completions. */
 function enumerate(metric: string, rows: readonly Row[], options: MetricOptions = {}): [number, number] {
   let [low, high] = [Infinity, -Infinity];
-  const compared = comparedGroups(measure(metric, rows, options));
   for (const complete of completions(rows)) {
-    const result = measure(metric, complete, options);
-    const { value } = result;
-    if (Number.isNaN(value) || comparedGroups(result) !== compared) continue;
+    const { value } = measure(metric, complete, options);
+    if (Number.isNaN(value)) continue;
     [low, high] = [Math.min(low, value), Math.max(high, value)];
   }
   return [low, high];
@@ -194,6 +185,37 @@ describe('rows with missing values', () => {
       });
     }
   }
+
+  it('bounds include groups that are only compared without missing values', () => {
+    // Group c has 200 rows without a decision, about which the gap of a and b says nothing.
+    const rows: Row[] = [
+      ...Array.from({ length: 100 }, (_, row): Row => ['a', 1, row < 55 ? 1 : 0]),
+      ...Array.from({ length: 100 }, (_, row): Row => ['b', 1, row < 52 ? 1 : 0]),
+      ...Array.from({ length: 200 }, (): Row => ['c', 1, null]),
+    ];
+    const { missing, value } = measure('demographic_parity_difference', rows, { minGroupSize: 30 });
+    expect(value).to.be.closeTo(0.03, EPSILON);
+    expect(missing?.worstCase?.[0]).to.be.closeTo(0.03, EPSILON);
+    // All of c can be negative.
+    expect(missing?.worstCase?.[1]).to.be.closeTo(0.55, EPSILON);
+    // If c could not reach the minimum even when complete, it stays excluded.
+    expect(measure('demographic_parity_difference', rows, { minGroupSize: 201 }).missing?.worstCase).to.equal(null);
+    const few = [...rows.slice(0, 200), ...rows.slice(0, 3).map((): Row => ['c', 1, null])];
+    expect(measure('demographic_parity_difference', few, { minGroupSize: 30 }).missing?.worstCase).to.deep.equal([value, value]); // prettier-ignore
+    for (const metric of METRICS) {
+      for (let seed = 0; seed < 4; seed++) {
+        // Group c is below the minimum of 3 rows until its missing values are known, and has one label.
+        const small = drawRows(seed, 'decisions').filter(([group, truth]) => group !== 'c' || truth === 1);
+        const all: Row[] = [...small.slice(0, 9), ['c', 1, null], ['c', 0, null], ...small.slice(9)];
+        const result = measure(metric, all, { minGroupSize: 3 });
+        if (Number.isNaN(result.value) || (result.missing?.worstCase ?? null) === null) continue;
+        const [low, high] = result.missing?.worstCase ?? [NaN, NaN];
+        const [min, most] = enumerate(metric, all, { minGroupSize: 3 });
+        expect(low, metric).to.be.at.most(min + EPSILON);
+        expect(high, metric).to.be.at.least(most - EPSILON);
+      }
+    }
+  });
 
   it('bounds are valid with weights and with a reference group', () => {
     const weights = [1, 2, 0.5, 3];

@@ -123,11 +123,21 @@ function missingOf(
   };
   const { rows: unbounded, isRandom } = missingRows(counted, stats.labels, options.seed);
   const worstCase = (): Bounds | null =>
-    unbounded.n === 0 ? [value, value] : worstCaseOf(stats, usable, definition, options);
+    unbounded.n === 0
+      ? [value, value]
+      : worstCaseOf(stats, usable, definition, options, couldBeCompared(counted, options));
   const bounds = undefinedReason === null ? worstCase() : null;
   const rows: MissingRows = { ...unbounded, worstCase: bounds === null ? null : widen(bounds, value) };
   const warning = describeMissing(rows, counted, stats.labels);
   return { rows, warnings: warning === undefined ? [] : [warning], isRandom };
+}
+
+/** Returns the groups that have missing values and would have enough rows without them. */
+function couldBeCompared({ dropped, kept }: DroppedAndKept, { minGroupSize }: FilledMetricOptions): readonly number[] {
+  return Array.from(dropped.keys()).filter((group) => {
+    const missing = dropped[group] as number;
+    return missing > 0 && missing + (kept[group] as number) >= minGroupSize;
+  });
 }
 
 /** The values of a measure for each group, and for all rows if groups are compared with all rows. */

@@ -36,13 +36,15 @@ const F1_SHARE = {
 };
 
 /**
- * Computes bounds on a metric over all values that missing decisions and missing true labels could have, for the groups
- * that are compared. Rows without a group are not included.
+ * Computes bounds on a metric over all values that missing decisions and missing true labels could have. Rows without a
+ * group are not included. A group that is excluded only because of its missing values may be compared or not: the bounds
+ * hold in both cases.
  *
  * For a single measure, the upper bound of a difference and the lower bound of a ratio are values that the metric can
  * actually have. The other bound assumes that each rate can take any value in its range, so it may be slightly too
  * wide. Bounds of several measures with missing true labels are valid but may be wide, since the same row counts in
  * more than one measure.
+ * @param others groups that could be compared if their missing values were known
  * @returns null if bounds are not available: for numbers and scores, measures other than rates and F1, missing weights,
  *   weights whose sums overflow float64, several classes, groups compared with all rows, and the conventions of AIF360
  */
@@ -51,12 +53,18 @@ export function worstCaseOf(
   compared: readonly ComparedMeasure[],
   definition: MetricDefinition,
   options: FilledMetricOptions,
+  others: readonly number[],
 ): Bounds | null {
   if (stats.kind !== 'classification' || stats.lacksWeights) return null;
   if (options.compat === 'aif360' || options.method === 'to_overall') return null;
   const ranges = compared.map((one) => {
     const bounds = boundsOfGroups(stats, one.measure.name, incompleteRows);
-    return bounds === undefined || one.className !== undefined ? undefined : gapBounds(one, bounds, definition);
+    if (bounds === undefined || one.className !== undefined) return undefined;
+    const possible = others.filter((group) => mayHaveRate(stats, one.measure.name, group));
+    const own = gapBounds(one, bounds, definition);
+    const more = gapBounds({ ...one, groups: [...new Set([...one.groups, ...possible])] }, bounds, definition);
+    // A further group only moves both ends away from parity, so that both sets contain the bounds of those between them.
+    return [Math.min(own[0], more[0]), Math.max(own[1], more[1])] as const;
   });
   const known = ranges.filter((range) => range !== undefined);
   if (known.length < compared.length || known.length < definition.measures.length) return null;
@@ -158,6 +166,17 @@ function boundsOfGroups(stats: ClassificationStats, name: string, findUnknown: F
   return shareBounds(stats, rateCells(name), measureDefinition(name).needsTruth, findUnknown);
 }
 
+/** Returns whether a group has rows in the denominator of a measure, or incomplete rows that could belong to it. */
+function mayHaveRate(stats: ClassificationStats, name: string, group: number): boolean {
+  const below = name === 'f1' ? F1_SHARE.below : isDecisionRate(name) ? rateCells(name).below : [];
+  return (
+    below.some((cell) => (stats.weights[group * CELLS_PER_GROUP + cell] as number) > 0) ||
+    incompleteRows(stats, group, true).some(
+      ({ weight, cells }) => weight > 0 && cells.some((cell) => below.includes(cell)),
+    )
+  );
+}
+
 /** Rows whose cell or number is not known: their total weight, and the cells to which they could belong. */
 interface UnknownRows {
   readonly weight: number;
@@ -179,7 +198,7 @@ function shareBounds(
     cells.reduce((sum, cell) => sum + (stats.weights[group * CELLS_PER_GROUP + cell] as number), 0);
   return stats.labels.map((_, group) => {
     const rows = findUnknown(stats, group, needsTruth);
-    const share = (prefers: 'numerator' | 'denominator'): number => {
+    const share = (prefers: 'numerator' | 'denominator'): number | undefined => {
       let [part, complete] = [inCells(group, above), inCells(group, below)];
       for (const { weight, cells, isOptional } of rows) {
         const effect = effectOf(cells, above, below, prefers);
@@ -187,9 +206,11 @@ function shareBounds(
         if (effect === 'numerator') part += weight;
         if (effect !== 'none') complete += weight;
       }
-      return complete === 0 ? 0 : part / complete;
+      return complete === 0 ? undefined : part / complete;
     };
-    return [share('denominator'), share('numerator')];
+    // Without a row in the denominator, the rate has no value, so that the other one is the only possible value.
+    const [low, high] = [share('denominator'), share('numerator')];
+    return [low ?? high ?? 0, high ?? low ?? 0];
   });
 }
 
