@@ -1,5 +1,6 @@
 import { FairnessAssertionError, ValueError } from '../exceptions/index.ts';
 import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../internal/arguments.ts';
+import { counted, formatCount } from '../internal/format.ts';
 import { llmMetricRange } from '../llm-evals/scoring/llm-metric-range.ts';
 import { isUnevenlyMissing } from '../metrics/compare/missing-rows.ts';
 import type { MetricResult } from '../metrics/index.ts';
@@ -10,6 +11,9 @@ import {
   rangeOfName,
   type ValueRange,
 } from '../metrics/threshold-range.ts';
+
+/** The largest number of excluded groups that a message names. */
+const MAX_NAMES = 3;
 
 /** Matches the names of metrics for which a higher value is better. For all other metrics, a lower value is better. */
 const HIGHER_IS_BETTER = /_ratio$|^(?:bbq|winobias|winogender)_accuracy/;
@@ -79,7 +83,7 @@ export interface Verdict {
 export interface JudgedMetric
   extends
     Pick<MetricResult, 'metric' | 'value' | 'ci' | 'undefinedReason'>,
-    Partial<Pick<MetricResult, 'missing' | 'compat' | 'bounds'>> {
+    Partial<Pick<MetricResult, 'missing' | 'compat' | 'bounds' | 'excluded'>> {
   /** The name of the result in the message, if several results have the same metric. */
   readonly key?: string | undefined;
   /**
@@ -166,7 +170,7 @@ export function judge(
     unevenlyMissing,
     passed,
     status: passed ? 'pass' : 'fail',
-    message: `${holds}: ${name} ${value.toFixed(4)} ${isWithin ? used : NEGATED[used]} ${String(threshold)}.${caution}${reversedGateWarning(result.metric, given, threshold)}${missingWords(result, unevenlyMissing, passed !== isWithin)}`,
+    message: `${holds}: ${name} ${value.toFixed(4)} ${isWithin ? used : NEGATED[used]} ${String(threshold)}.${caution}${reversedGateWarning(result.metric, given, threshold)}${missingWords(result, unevenlyMissing, passed !== isWithin)}${excludedWords(result)}`,
   };
 }
 
@@ -242,6 +246,15 @@ function missingWords({ missing }: JudgedMetric, unevenlyMissing: boolean, decid
       : `; with these rows the value could be from ${worstCase[0].toFixed(4)} to ${worstCase[1].toFixed(4)}`;
   const rule = decides ? ' The gate fails because strict missing values are on.' : '';
   return ` Warning: ${String(n)} rows with missing values are not equally common in all groups${range}.${rule}`;
+}
+
+/** Names the groups about which the verdict says nothing. */
+function excludedWords({ excluded }: JudgedMetric): string {
+  const groups = Object.entries(excluded ?? {});
+  if (groups.length === 0) return '';
+  const named = groups.slice(0, MAX_NAMES).map(([label, { n }]) => `${label} (${counted(n, 'row')})`);
+  const more = groups.length > MAX_NAMES ? ` and ${formatCount(groups.length - MAX_NAMES)} more` : '';
+  return ` Not compared: ${named.join(', ')}${more}.`;
 }
 
 /**

@@ -294,9 +294,7 @@ function boundsSentence(results: readonly MetricResult[]): string {
       ? []
       : [`${uncapital(inWords(metric))} ${rangeText(missing.worstCase)}`],
   );
-  return bounds.length === 0
-    ? ''
-    : ` With the excluded rows of the compared groups, the value could be: ${bounds.join('; ')}.`;
+  return bounds.length === 0 ? '' : ` With the excluded rows, the value could be: ${bounds.join('; ')}.`;
 }
 
 /** Returns a table of groups for each attribute, for a terminal. */
@@ -593,7 +591,7 @@ function attributeSections(validation: ReportedValidation, entries: readonly Ent
 function droppedFact({ nDropped, missing }: MetricResult): ReportFact[] {
   if (nDropped === 0) return [];
   const worstCase = missing === null || missing.n === 0 ? null : missing.worstCase;
-  const remark = worstCase === null ? '' : `; with those of these groups, the value could be ${rangeText(worstCase)}`;
+  const remark = worstCase === null ? '' : `; with them, the value could be ${rangeText(worstCase)}`;
   return [{ name: 'Excluded rows', value: tableCount(nDropped), remark: `missing values${remark}` }];
 }
 

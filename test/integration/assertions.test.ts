@@ -201,6 +201,17 @@ describe('the gate', () => {
     );
   });
 
+  it('names the groups that were not compared, at most three of them', () => {
+    const excluded = (labels: readonly string[]) =>
+      Object.fromEntries(labels.map((label, index) => [label, { n: index, reason: 'fewer than 30 rows', numerator: null, denominator: null }])); // prettier-ignore
+    const { message, passed } = judge(result({ excluded: excluded(['c', 'd']) }), 0.2);
+    expect(passed).to.equal(true);
+    expect(message).to.equal('PASS: demographic_parity_difference 0.1000 <= 0.2. Not compared: c (0 rows), d (1 row).');
+    expect(judge(result({ excluded: excluded(['c', 'd', 'e', 'f', 'g']) }), 0.2).message).to.match(
+      / Not compared: c \(0 rows\), d \(1 row\), e \(2 rows\) and 2 more\.$/,
+    );
+  });
+
   it('does not warn if the shares of missing rows do not differ significantly, at the level of 0.05', () => {
     const statusOf = (pValue: number | null): unknown =>
       judge(result({ missing: { ...missing, pValue } }), 0.2, '<=', { strictMissing: true }).passed;

@@ -34,6 +34,20 @@ describe('excluded groups', () => {
     expect(result.toJSON().value).to.equal(null);
   });
 
+  it('warns if all decisions are the same, so that no gap can show', () => {
+    const groups = [...repeat('a', 40), ...repeat('b', 40)];
+    const warned = (yPred: readonly number[]): string =>
+      demographicParityDifference(yPred, groups)
+        .warnings.filter((text) => text.startsWith('all '))
+        .join();
+    const all = (which: string): string =>
+      `all 80 decisions are ${which}, so that no group can have another rate of decisions; check the column, the positive label, or the threshold of the scores`;
+    expect(warned(repeat(1, 80))).to.equal(all('positive'));
+    expect(warned(repeat(0, 80))).to.equal(all('negative'));
+    expect(warned([...repeat(1, 79), 0])).to.equal('');
+    expect(warned([...repeat(0, 79), 1])).to.equal('');
+  });
+
   it('a group without positives has no true positive rate instead of a rate of 0', () => {
     const yTrue = [1, 1, 0, 0, 0, 0, 1, 0];
     const yPred = [1, 0, 0, 1, 0, 1, 1, 0];

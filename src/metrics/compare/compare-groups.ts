@@ -13,7 +13,7 @@ import { assertKind, assertTruth, groupsOfCompat, measureOfCompat, overallOfComp
 import { clusterInterval, clusterWarnings } from './cluster-evidence.ts';
 import { compareSuppressed, isSuppressed } from './compare-suppressed.ts';
 import { gatherEvidence, NO_EVIDENCE } from './evidence.ts';
-import { inPlainWords, participation, thinWarnings, whyUndefined } from './exclusions.ts';
+import { inPlainWords, participation, sameDecisionWarnings, thinWarnings, whyUndefined } from './exclusions.ts';
 import { detectableGap, pairOfMeasure, pairOfMetric } from './gap-evidence.ts';
 import { type ComparedMeasure, compareMeasures, gapOf, largest } from './gap.ts';
 import { describeMissing, type DroppedAndKept, missingRows } from './missing-rows.ts';
@@ -93,6 +93,7 @@ export function compareGroups(
     undefinedReason: outcome.undefinedReason,
     warnings: [
       ...readingWarnings(classes[0]?.stats.readings ?? []),
+      ...(classes.length === 1 ? sameDecisionWarnings(stats) : []),
       ...thinWarnings(compared, stats.labels),
       ...clusterWarnings(compared, stats),
       ...compared.flatMap(({ measure }) => measure.notes ?? []),

@@ -1,3 +1,6 @@
+import { counted } from '../../internal/format.ts';
+import { sumOf } from '../../internal/values.ts';
+import { CELLS_BY_DECISION, CELLS_PER_GROUP, type GroupStats } from '../statistics/group-stats.ts';
 import { skipsGroup } from './compat.ts';
 import type { ComparedMeasure } from './gap.ts';
 import type { GroupMeasure } from '../measures/index.ts';
@@ -141,6 +144,23 @@ export function thinWarnings(compared: readonly ComparedMeasure[], labels: reado
           `the ${inPlainWords(measure.name)} of ${labels[group] as string} is based on only ${String(measure.denominatorCounts[group])} ${measure.denominatorName}`,
       ),
   );
+}
+
+/**
+ * Returns a warning if all decisions are the same, since every gap between rates of decisions is then 0. Usually, the
+ * decisions or the threshold of the scores are wrong.
+ */
+export function sameDecisionWarnings(stats: GroupStats): string[] {
+  if (stats.kind !== 'classification') return [];
+  const count = (cells: readonly number[]): number =>
+    sumOf(
+      stats.labels.flatMap((_, group) => cells.map((cell) => stats.counts[group * CELLS_PER_GROUP + cell] as number)),
+    );
+  const [positive, negative] = [count(CELLS_BY_DECISION.positive), count(CELLS_BY_DECISION.negative)];
+  if ((positive > 0 && negative > 0) || positive + negative === 0) return [];
+  return [
+    `all ${counted(positive + negative, 'decision is', 'decisions are')} ${positive > 0 ? 'positive' : 'negative'}, so that no group can have another rate of decisions; check the column, the positive label, or the threshold of the scores`,
+  ];
 }
 
 /** Converts the name of a measure to words. */
