@@ -43,14 +43,21 @@ function makeColumns(rows: number) {
   };
 }
 
-async function errorOf(work: () => Promise<unknown>): Promise<string> {
+async function errorOf(work: () => Promise<unknown>): Promise<DataValidationError> {
   try {
     await work();
   } catch (error) {
     expect(error).to.be.instanceOf(DataValidationError);
-    return (error as Error).message;
+    return error as DataValidationError;
   }
-  return 'no error';
+  throw new Error('no error');
+}
+
+interface Refusal {
+  readonly work: () => Promise<unknown>;
+  readonly message: RegExp;
+  readonly context?: object;
+  readonly code?: string;
 }
 
 /** Compares relative to the size of the numbers; moments of the third power to that of their standard deviation. */
@@ -218,6 +225,28 @@ for (const backend of BACKENDS) {
       host.weights.forEach((value, cell) => {
         expect(device.weights[cell]).to.be.closeTo(value, 1e-6 * value);
       });
+    });
+
+    it('log losses of scores equal those of the exact scores, with and without weights', async () => {
+      for (const weight of [undefined, small.weight]) {
+        const stats = await reduceScoreTensors({
+          yScore: tensor(small.score),
+          yTrue: tensor(small.label),
+          sensitive: tensor(small.group),
+          sampleWeight: weight === undefined ? undefined : tensor(weight),
+        });
+        stats.labels.forEach((label, group) => {
+          const terms = Array.from(small.score, (score, row) => {
+            const [truth = NaN, share = NaN] = [small.label[row], weight === undefined ? 1 : weight[row]];
+            const isUsed = String(small.group[row]) === label && !Number.isNaN(score + truth + share);
+            return isUsed ? ([share, -Math.log(truth === 1 ? score : 1 - score)] as const) : ([0, 0] as const);
+          });
+          const sumOf = (power: number): number =>
+            terms.reduce((total, [share, loss]) => total + share * loss ** power, 0);
+          expect(stats.losses?.sums[group], label).to.be.closeTo(sumOf(1), 2e-5 * sumOf(1));
+          expect(stats.losses?.squares[group], label).to.be.closeTo(sumOf(2), 2e-5 * sumOf(2));
+        });
+      }
     });
 
     it('scores that are all 0 have no grid', async () => {
@@ -497,7 +526,7 @@ for (const backend of BACKENDS) {
     });
 
     /** Invalid inputs with their errors. */
-    const refusals: Record<string, { work: () => Promise<unknown>; message: RegExp }> = {
+    const refusals: Record<string, Refusal> = {
       'a decision that is a score': {
         work: () => reduceClassificationTensors({ yPred: tensor([1, 0, 0.25]), sensitive: tensor([0, 1, 1]) }),
         message: /^yPred must be 0 or 1, but holds 0.25 at index 2/,
@@ -535,6 +564,7 @@ for (const backend of BACKENDS) {
       'errors beyond float32': {
         work: () => reduceRegressionTensors({ yPred: tensor([3e38]), yTrue: tensor([-3e38]), sensitive: [1] }),
         message: /too large for float32/,
+        code: 'data-too-large',
       },
       'a negative weight': {
         work: () =>
@@ -554,6 +584,7 @@ for (const backend of BACKENDS) {
         work: () =>
           reduceScoreTensors({ yScore: tensor([1]), yTrue: tensor([1]), sensitive: [1], positiveLabel: 'yes' }),
         message: /^yTrue is a tensor, which holds numbers, but its positive label 'yes' is text/,
+        context: { argument: 'yTrue', positiveLabel: 'yes' },
       },
       'a positive label of a tensor that no row has': {
         work: () =>
@@ -564,6 +595,7 @@ for (const backend of BACKENDS) {
         work: () =>
           reduceClassificationTensors({ yPred: tensor([1, 0]), sensitive: tensor([1, 2]), naValues: ['-9', 'NA'] }),
         message: /^naValues contains the text 'NA', but all columns are tensors/,
+        context: { argument: 'naValues', value: 'NA' },
       },
       'a positive label that no row has': {
         work: () => reduceScoreTensors({ yScore: tensor([1]), yTrue: ['no'], sensitive: [1], positiveLabel: 'yes' }),
@@ -588,12 +620,16 @@ for (const backend of BACKENDS) {
           return reduceRegressionTensors({ yPred, sensitive: [1, 2] });
         },
         message: /^yPred must be a 1-D tensor; got shape \[2, 2\]/,
+        context: { argument: 'yPred', shape: [2, 2] },
       },
     };
 
-    for (const [title, { work, message }] of Object.entries(refusals)) {
+    for (const [title, { work, message, context, code }] of Object.entries(refusals)) {
       it(`rejects ${title}`, async () => {
-        expect(await errorOf(work)).to.match(message);
+        const error = await errorOf(work);
+        expect(error.message).to.match(message);
+        if (context !== undefined) expect([error.code, error.context]).to.deep.equal(['invalid-value', context]);
+        if (code !== undefined) expect(error.code).to.equal(code);
       });
     }
   });
