@@ -71,13 +71,34 @@ export const AREAS = {
     'test/metrics/sources-agree.test.ts',
     'test/io/exact-labels.test.ts',
   ],
-  'metrics/reduce/assert-positive-label.ts': ['test/metrics/errors.test.ts'],
+  'metrics/reduce/assert-positive-label.ts': [
+    'test/metrics/errors.test.ts',
+    'test/integration/labels.test.ts',
+    'test/conformance/counts.test.ts',
+  ],
+  'metrics/reduce/reduce-classification.ts': [
+    'test/metrics/errors.test.ts',
+    'test/conformance/metric-backend.test.ts',
+    'test/metrics/analyzer.test.ts',
+    'test/metrics/clusters.test.ts',
+  ],
+  'metrics/reduce/reduce-scores.ts': [
+    'test/metrics/score-measures.test.ts',
+    'test/metrics/cluster-sources.test.ts',
+    'test/metrics/errors.test.ts',
+    'test/conformance/metric-backend.test.ts',
+  ],
   'metrics/reduce/reduce-source.ts': [
     'test/conformance/counts.test.ts',
     'test/metrics/small-cells.test.ts',
     'test/metrics/cluster-sources.test.ts',
   ],
-  'metrics/reduce/row-arguments.ts': ['test/metrics/errors.test.ts'],
+  'metrics/reduce/row-arguments.ts': [
+    'test/metrics/errors.test.ts',
+    'test/metrics/clusters.test.ts',
+    'test/metrics/score-measures.test.ts',
+    'test/metrics/exclusions.test.ts',
+  ],
   'metrics/reduce/row-readings.ts': ['test/integration/labels.test.ts'],
   'metrics/reduce/tensors': ['test/metrics/tensors.test.ts', 'test/conformance/metric-backend.test.ts'],
   'metrics/statistics': [
