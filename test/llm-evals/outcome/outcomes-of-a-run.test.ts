@@ -100,6 +100,22 @@ describe('declared outcomes of a run', () => {
     ]);
   });
 
+  it('do not read a part of a number, and name the first such number', async () => {
+    const outcome = { score: { number: { regex: '(\\d+) out of 10', min: 1, max: 10 } } };
+    const client = modelOf((isWoman, job) =>
+      job < 4 ? 'Rating: 7 out of 10.' : `Rating: ${isWoman ? '6.5' : '8.5'} out of 10.`,
+    );
+    const { metrics, unread } = await runLlmEval(hiringConfig({ outcome }), { client });
+    const reason = "the pattern matches only a part of a number, such as '6.5'";
+    expect(metrics['score_gap.gender']?.exclusions).to.deep.equal({ [reason]: 8 });
+    expect(unread).to.deep.equal([
+      { outcome: 'score', reason, count: 8, examples: ['Rating: 6.5 out of 10.', 'Rating: 8.5 out of 10.'] },
+    ]);
+    const decimals = { score: { number: { regex: '(\\d+(?:[.,]\\d+)?) out of 10', min: 1, max: 10 } } };
+    const { metrics: read } = await runLlmEval(hiringConfig({ outcome: decimals }), { client });
+    expect(read['score_gap.gender']?.value).to.equal(-1);
+  });
+
   it('say why a metric is undefined if no answer can be read', async () => {
     const outcome = { score: { number: { json_path: '$.score' } } };
     const { metrics } = await runLlmEval(hiringConfig({ outcome }), { client: modelOf(() => 'Fine.') });
