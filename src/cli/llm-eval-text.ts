@@ -2,14 +2,14 @@ import { FINDING_WORDS, findingOf, testedP, undefinedByReason } from '../llm-eva
 import type { LlmEvalVerdict } from '../llm-evals/report/index.ts';
 import { verdictBox } from '../llm-evals/report/llm-eval-document.ts';
 import { comparisonVerdict } from '../llm-evals/report/targets-document.ts';
-import { pairSuffix, signSentences } from '../llm-evals/report/report-words.ts';
+import { missingByGroup, pairSuffix, signSentences } from '../llm-evals/report/report-words.ts';
 import { costText } from '../llm-evals/report/spending-section.ts';
 import type { LlmEvalResult } from '../llm-evals/run/llm-eval-result.ts';
 import type { LlmTargetsResult } from '../llm-evals/run/llm-targets-result.ts';
 import type { LlmMetricResult } from '../llm-evals/scoring/llm-metric-result.ts';
 import type { LlmTargetDifference } from '../llm-evals/scoring/llm-target-difference.ts';
 import { bracketText, counted, formatCount, formatLevel, formatNumber, pValueText } from '../internal/format.ts';
-import { listed } from '../document/report-text.ts';
+import { labelText, listed } from '../document/report-text.ts';
 import { groupBy } from '../internal/values.ts';
 import {
   briefReport,
@@ -33,6 +33,7 @@ export function describeLlmEval(result: LlmEvalResult, verdict: LlmEvalVerdict):
     ...signSentences(shown),
     ...restLines(metrics, shown),
     ...excludedLines(shown),
+    ...missingLines(shown),
     ...undefinedByReason(metrics.filter(isUndefined), ({ key }) => key),
     ...failedLines(result),
     spendingLine(result),
@@ -172,6 +173,14 @@ function excludedLines(metrics: readonly LlmMetricResult[]): string[] {
     const [{ reason, count } = { reason: '', count: 0 }] = those;
     return `Excluded from ${listed(those.map(({ key }) => key), 3)}: ${counted(count, 'answer')} (${reason.replaceAll('_', ' ')}).`; // prettier-ignore
   });
+}
+
+/** Returns a line with the number of answers without a value of each group; metrics with equal counts share it. */
+function missingLines(metrics: readonly LlmMetricResult[]): string[] {
+  return missingByGroup(metrics).map(
+    ({ metrics: those, byGroup }) =>
+      `Without a value in ${listed(those.map(({ key }) => key), 3)}: ${byGroup.map(([group, count]) => `${labelText(group)} ${formatCount(count)}`).join(', ')}.`, // prettier-ignore
+  );
 }
 
 function failedLines({ actual }: Pick<LlmEvalResult, 'actual'>): string[] {

@@ -91,6 +91,16 @@ export interface JudgedMetric
    * better, the gate then compares the value and not its absolute value.
    */
   readonly isDifference?: boolean | undefined;
+  /**
+   * The range of values that the metric can have.
+   * @defaultValue the range of metrics of this name
+   */
+  readonly range?: ValueRange | undefined;
+  /**
+   * The name of the entries of `missing` in the message.
+   * @defaultValue rows with missing values
+   */
+  readonly missingName?: string | undefined;
 }
 
 const HOLDS: Readonly<Record<Comparator, (value: number, threshold: number) => boolean>> = {
@@ -224,8 +234,8 @@ export function joinVerdicts(verdicts: readonly Verdict[]): Verdict {
  * Returns the range of possible values. The range is for absolute values, unless a comparator is given or the metric is
  * an excess.
  */
-function gateRange({ metric, compat, isDifference }: JudgedMetric, bySize: boolean): ValueRange {
-  const ofAnswers = llmMetricRange(metric);
+function gateRange({ metric, compat, isDifference, range }: JudgedMetric, bySize: boolean): ValueRange {
+  const ofAnswers = range ?? llmMetricRange(metric);
   if (isDifference === true) {
     // A measure without an upper bound, such as a number of words, has differences of any size.
     const width = ofAnswers === undefined ? Infinity : ofAnswers.high - ofAnswers.low;
@@ -237,7 +247,11 @@ function gateRange({ metric, compat, isDifference }: JudgedMetric, bySize: boole
 }
 
 /** Returns the warning that groups have different shares of rows with missing values. */
-function missingWords({ missing }: JudgedMetric, unevenlyMissing: boolean, decides: boolean): string {
+function missingWords(
+  { missing, missingName = 'rows with missing values' }: JudgedMetric,
+  unevenlyMissing: boolean,
+  decides: boolean,
+): string {
   if (!unevenlyMissing || missing === undefined || missing === null) return '';
   const { n, worstCase } = missing;
   const range =
@@ -245,7 +259,7 @@ function missingWords({ missing }: JudgedMetric, unevenlyMissing: boolean, decid
       ? ''
       : `; with these rows the value could be from ${worstCase[0].toFixed(4)} to ${worstCase[1].toFixed(4)}`;
   const rule = decides ? ' The gate fails because strict missing values are on.' : '';
-  return ` Warning: ${String(n)} rows with missing values are not equally common in all groups${range}.${rule}`;
+  return ` Warning: ${String(n)} ${missingName} are not equally common in all groups${range}.${rule}`;
 }
 
 /** Names the groups about which the verdict says nothing. */

@@ -6,8 +6,11 @@ import { BASELINE } from '../llm-evals/config/check-targets.ts';
 import type { LlmEvalResult } from '../llm-evals/run/llm-eval-result.ts';
 import { type LlmTargetsResult, targetMetrics } from '../llm-evals/run/llm-targets-result.ts';
 import type { LlmMetricResult } from '../llm-evals/scoring/llm-metric-result.ts';
+import { MISSING_ANSWERS } from '../llm-evals/scoring/missing-answers.ts';
 import { LlmTargetDifference } from '../llm-evals/scoring/llm-target-difference.ts';
+import type { plannedMetrics } from '../llm-evals/run/score-run.ts';
 import { type MetricGate, parseMetricGate } from '../schemas/gates.ts';
+import type { LLMEvalConfig } from '../schemas/llm-eval/llm-eval-document.ts';
 import { judge } from './assertions.ts';
 
 /** The metrics of an evaluation by name. */
@@ -75,6 +78,32 @@ export function judgeLlmEval(metrics: LlmMetrics, options: JudgeLlmEvalOptions =
         : Object.freeze(Object.fromEntries(gates.map((gate) => [gate.metric, gate.threshold]))),
     metrics: Object.freeze(Object.fromEntries(verdicts)),
   });
+}
+
+/**
+ * Checks the gate of a run of one model before its prompts are sent.
+ * @throws {ValueError} as {@link judgeLlmEval}. If a metric is unknown because no answers can be compared, the error
+ *   states the reason
+ */
+export async function assertPlannedGate(
+  config: LLMEvalConfig,
+  gate: JudgeLlmEvalOptions,
+  options: Parameters<typeof plannedMetrics>[1] = {},
+): Promise<void> {
+  // Loaded here, because gates on results that exist need no evaluators.
+  const { plannedMetrics: plan, whyUncompared } = await import('../llm-evals/run/score-run.ts');
+  const planned = await plan(config, options);
+  try {
+    judgeLlmEval(planned, gate);
+  } catch (error) {
+    const name = error instanceof ValueError && 'known' in error.context ? error.context['value'] : undefined;
+    const reason = typeof name === 'string' ? await whyUncompared(config, name, options) : null;
+    if (reason === null) throw error;
+    throw new ValueError(`The metric parameter is '${String(name)}', but no answers can be compared. ${reason}`, {
+      context: { parameter: 'metric', value: name },
+      suggestion: 'Give the rows that ask the same question about different groups the same item.',
+    });
+  }
 }
 
 /** Returns the gates that the options describe, in their order; undefined if there are none. */
@@ -166,9 +195,13 @@ function verdictOn(
   threshold: number,
   comparator: string | undefined,
 ): LlmMetricVerdict {
-  const { metric, value, ci, undefinedReason } = result;
+  const { metric, value, ci, undefinedReason, missing, range } = result;
   const isDifference = result instanceof LlmTargetDifference;
-  const verdict = judge({ metric, key, value, ci, undefinedReason, isDifference }, threshold, comparator);
+  const verdict = judge(
+    { metric, key, value, ci, undefinedReason, isDifference, range, missing, missingName: MISSING_ANSWERS },
+    threshold,
+    comparator,
+  );
   return Object.freeze({
     passed: verdict.passed === true,
     status: verdict.status ?? 'undefined',

@@ -2,7 +2,7 @@ import { lstat, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import { CacheMissError, DataValidationError } from '../../exceptions/index.ts';
-import { judgeLlmEval } from '../../integration/llm-eval-gate.ts';
+import { assertPlannedGate, judgeLlmEval } from '../../integration/llm-eval-gate.ts';
 import { targetConfigs } from '../../llm-evals/config/build-llm-eval-config.ts';
 import { isApiProvider, localAddress, variablesOf } from '../../llm-evals/client/provider-hosts.ts';
 import { parseLlmEvalConfig } from '../../llm-evals/config/index.ts';
@@ -17,7 +17,6 @@ import { hasTargets, type LlmTargetsResult, targetMetrics } from '../../llm-eval
 import { runLlmEval } from '../../llm-evals/run/run-llm-eval.ts';
 import { plannedTargetMetrics, runLlmTargets } from '../../llm-evals/run/run-llm-targets.ts';
 import type { RunLlmEvalOptions } from '../../llm-evals/run/run-options.ts';
-import { plannedMetrics } from '../../llm-evals/run/score-run.ts';
 import { type LlmEvalBody, parseLlmEvalBody } from '../../schemas/llm-eval-body.ts';
 import { LLM_EVAL_FIELDS, type LLMEvalConfig, type LlmTarget } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { parseJson } from '../problem/parse-json.ts';
@@ -220,8 +219,8 @@ async function evaluate(
   // Check the metric name before paying for answers.
   const isMany = config.targets !== null;
   if (metric !== undefined) {
-    const planned = isMany ? targetMetrics(await plannedTargetMetrics(config)) : await plannedMetrics(config);
-    judgeLlmEval(planned, judged);
+    if (isMany) judgeLlmEval(targetMetrics(await plannedTargetMetrics(config)), judged);
+    else await assertPlannedGate(config, judged);
   }
   const result = await runOrExplain(config, {
     minGroupSize: how.min_group_size,

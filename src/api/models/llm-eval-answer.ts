@@ -165,6 +165,10 @@ const collected = z
     source: z.string(),
     ...fields(count, 'rows', 'answered'),
     dimensions: z.array(z.string()),
+    uncompared: z
+      .array(z.string())
+      .optional()
+      .describe('The columns by which no answers could be compared; the warnings state the reasons.'),
     cluster: textOrNull,
     clusters: count.nullable(),
   })

@@ -254,7 +254,7 @@ async function evaluate(
 /** Checks the names of metrics before any paid request is sent. */
 async function assertMetrics(config: LLMEvalConfig, request: LlmEvalRequest): Promise<void> {
   if (request.metric === undefined) return;
-  const { judgeLlmEval } = await import('../../integration/llm-eval-gate.ts');
+  const { assertPlannedGate, judgeLlmEval } = await import('../../integration/llm-eval-gate.ts');
   const { allowCode } = request;
   if (isComparison(config, request)) {
     const [{ plannedTargetMetrics }, { targetMetrics }] = await Promise.all([
@@ -265,8 +265,7 @@ async function assertMetrics(config: LLMEvalConfig, request: LlmEvalRequest): Pr
     judgeLlmEval(targetMetrics(planned), gateOf(request));
     return;
   }
-  const { plannedMetrics } = await import('../../llm-evals/run/score-run.ts');
-  judgeLlmEval(await plannedMetrics(config, { allowCode }), gateOf(request));
+  await assertPlannedGate(config, gateOf(request), { allowCode });
 }
 
 /** Returns the gate options of a request. */

@@ -6,6 +6,7 @@ import {
   OUTCOME_NAMES,
   type OutcomeName,
 } from '../../schemas/llm-eval/llm-eval-document.ts';
+import type { ValueRange } from '../../metrics/threshold-range.ts';
 import type { SplitMetrics } from '../outcome/metric-functions.ts';
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
 import type { Embedder } from '../scoring/embedding-distance.ts';
@@ -67,7 +68,17 @@ function outcomeEvaluator(
     ...OUTCOME_NAMES.filter((name) => outcome[name] !== undefined).map((name) => [name, name] as const),
     ...Object.keys(metrics).map((name) => [name, null] as const),
   ]);
-  return declared.size > 0 || comparesPairs ? new OutcomeEvaluator(declared, comparesPairs) : null;
+  return declared.size > 0 || comparesPairs
+    ? new OutcomeEvaluator(declared, comparesPairs, scoreRanges(outcome))
+    : null;
+}
+
+/** Returns the range of each declaration of the score. A judge grades from 1 to 10 unless its rubric says otherwise. */
+function scoreRanges({ score = [] }: LLMEvalConfig['outcome']): ValueRange[] {
+  return score.map(({ number = {}, judge }) => {
+    const { min = judge === undefined ? -Infinity : 1, max = judge === undefined ? Infinity : 10 } = judge ?? number;
+    return { low: min, high: max };
+  });
 }
 
 /**

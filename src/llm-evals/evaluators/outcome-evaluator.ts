@@ -3,6 +3,7 @@ import { countBy, meanOf, sumOf } from '../../internal/values.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import type { OutcomeKind, Transcript } from '../client/transcript.ts';
 import { preferenceName } from '../outcome/read-outcome.ts';
+import type { ValueRange } from '../../metrics/threshold-range.ts';
 import { planCounterfactual } from '../plan/counterfactual/plan-counterfactual.ts';
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
 import { adjustForMany } from '../scoring/adjust-for-many.ts';
@@ -17,7 +18,7 @@ import {
 import { labelDistance } from '../scoring/distribution-gap.ts';
 import { largestPair } from '../scoring/largest-pair.ts';
 import { type LLMEvaluator, SCORE_OPTION_NAMES, type ScoreOptions } from '../scoring/llm-evaluator.ts';
-import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
+import { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { overallMean, overallRate } from '../scoring/overall-rate.ts';
 import { gapOfUnits, pairedGap } from '../scoring/paired-gap.ts';
 import { scoreSettings, type ScoreSettings, tooFew } from '../scoring/score-settings.ts';
@@ -45,10 +46,13 @@ export class OutcomeEvaluator implements LLMEvaluator {
   readonly name = OUTCOME_EVALUATOR;
   readonly #declared: DeclaredOutcomes;
   readonly #comparesPairs: boolean;
+  readonly #scoreRanges: readonly ValueRange[];
 
-  constructor(declared: DeclaredOutcomes, comparesPairs: boolean = false) {
+  /** @param scoreRanges the range of each declaration of the score */
+  constructor(declared: DeclaredOutcomes, comparesPairs: boolean = false, scoreRanges: readonly ValueRange[] = []) {
     this.#declared = declared;
     this.#comparesPairs = comparesPairs;
+    this.#scoreRanges = scoreRanges;
   }
 
   /** The names of the metrics that are computed for each dimension. A custom metric has one of two names. */
@@ -78,8 +82,20 @@ export class OutcomeEvaluator implements LLMEvaluator {
     const pairs = this.#comparesPairs
       ? dimensionAnswers(transcripts).map((answers) => preferenceGap(answers, settings))
       : [];
-    return adjustForMany([...results, ...pairs], settings.controlDimension);
+    const scored = results.map((result) => withRange(result, this.#scoreRanges));
+    return adjustForMany([...scored, ...pairs], settings.controlDimension);
   }
+}
+
+/** Adds the range of the mean score, or of the gap of scores. Only answers to the same template are compared. */
+function withRange(result: LlmMetricResult, ranges: readonly ValueRange[]): LlmMetricResult {
+  if (ranges.length === 0 || !['score_gap', 'score_mean'].includes(result.metric)) return result;
+  const width = Math.max(...ranges.map(({ low, high }) => high - low));
+  const range =
+    result.dimension === null
+      ? { low: Math.min(...ranges.map(({ low }) => low)), high: Math.max(...ranges.map(({ high }) => high)) }
+      : { low: -width, high: width };
+  return new LlmMetricResult(Object.assign({}, result, { range }));
 }
 
 /**

@@ -14,7 +14,13 @@ export function preferenceName(key: string): string {
 }
 
 /** The text or the JSON value that an outcome's source found in an answer. */
-type Found = { readonly value: unknown } | { readonly unread: string };
+type Found =
+  | {
+      readonly value: unknown;
+      /** The longer number in the answer of which the value is a part. */
+      readonly longer?: string | undefined;
+    }
+  | { readonly unread: string };
 
 /**
  * Reads a declared outcome from an answer. Reasoning in `<think>` and similar tags is skipped, and a regular
@@ -22,7 +28,8 @@ type Found = { readonly value: unknown } | { readonly unread: string };
  *
  * - decision: a JSON boolean, 1 or 0, one of the two `choices` (the first is yes), or an English yes or no.
  * - score: a JSON number, or a text that consists of a number, such as "8", "7.5", "8/10" or "8 out of 10". A
- *   denominator must be the maximum.
+ *   denominator must be the maximum. If a regular expression finds a part of a longer number (5 in "6.5"), the answer
+ *   is not read.
  * - choice: one of the `choices`, or without `choices` the text itself, in lower case.
  * @throws {ConfigValidationError} if a regular expression takes longer than a second for one answer
  */
@@ -30,7 +37,18 @@ export function readOutcome(kind: OutcomeKind, spec: OutcomeSpec, answer: string
   const text = withoutReasoning(answer).trim();
   const found = find(spec.number ?? spec, text);
   if ('unread' in found) return { kind, unread: found.unread };
-  return { kind, ...READERS[kind](found.value, spec) };
+  const read = READERS[kind](found.value, spec);
+  if (kind === 'score' && 'value' in read && found.longer !== undefined) {
+    return { kind, unread: `${PART_OF_NUMBER}, such as '${found.longer}'` };
+  }
+  return { kind, ...read };
+}
+
+const PART_OF_NUMBER = 'the pattern matches only a part of a number';
+
+/** Returns whether an answer was not read because the pattern matches only a part of a number. */
+export function isPartOfNumber(reading: OutcomeReading): boolean {
+  return 'unread' in reading && reading.unread.startsWith(PART_OF_NUMBER);
 }
 
 type Read = { readonly value: number | string } | { readonly unread: string };
@@ -112,18 +130,35 @@ const MAX_MILLIS = 1000;
  */
 function findMatch(text: string, regex: string): Found {
   // Models print labels in bold, as in **Score:** 7.
-  const match = search(text.replaceAll('**', ''), regex);
-  if (match === null) return { unread: 'no match of the regular expression' };
-  const [all, group] = match;
-  const value = (match.length > 1 ? group : all)?.trim() ?? '';
-  return value === '' ? { unread: 'no match of the regular expression' } : { value };
+  const searched = text.replaceAll('**', '');
+  const match = search(searched, regex);
+  const unread = 'no match of the regular expression';
+  if (match === null) return { unread };
+  const group = match.length === 1 ? 0 : 1;
+  const value = match[group]?.trim() ?? '';
+  if (value === '') return { unread };
+  const [start, end] = match.indices?.[group] ?? [0, 0];
+  return { value, longer: longerNumber(searched.slice(0, start), searched.slice(start, end), searched.slice(end)) };
+}
+
+/** The maximum number of characters before and after a match that are searched for further digits. */
+const MAX_DIGITS = 50;
+
+/** Returns the number of which the text between `before` and `after` is a part; undefined if there is none. */
+function longerNumber(before: string, text: string, after: string): string | undefined {
+  const head = /^\d/u.test(text) ? (/(?:\d[.,]?)+$/u.exec(before.slice(-MAX_DIGITS))?.[0] ?? '') : '';
+  const tail = /\d$/u.test(text) ? (/^(?:[.,]?\d)+/u.exec(after.slice(0, MAX_DIGITS))?.[0] ?? '') : '';
+  return head + tail === '' ? undefined : `${head}${text}${tail}`;
 }
 
 const expressions = new Map<string, RegExp>();
 
-/** Compiles the regular expression of a configuration: with Unicode, and without distinguishing case. */
+/**
+ * Compiles the regular expression of a configuration: with Unicode, with the positions of groups, and without
+ * distinguishing case.
+ */
 export function compileRegex(regex: string): RegExp {
-  const known = expressions.get(regex) ?? new RegExp(regex, 'iu');
+  const known = expressions.get(regex) ?? new RegExp(regex, 'diu');
   if (expressions.size > 1000) expressions.clear();
   expressions.set(regex, known);
   return known;
@@ -132,7 +167,7 @@ export function compileRegex(regex: string): RegExp {
 /** Matches expressions that can take long: a repetition or an alternative inside a repeated group, or a reference. */
 const MAY_BE_SLOW = /\)\s*[*+{]|\\[1-9k]/u;
 
-function search(text: string, regex: string): readonly (string | undefined)[] | null {
+function search(text: string, regex: string): RegExpExecArray | null {
   const expression = compileRegex(regex);
   // A script with a time limit takes about 0.1 ms more, so other expressions run directly.
   if (!MAY_BE_SLOW.test(regex) && text.length <= MAX_LETTERS) return expression.exec(text);

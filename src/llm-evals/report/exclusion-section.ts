@@ -6,7 +6,7 @@ import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { readDecision } from '../scoring/read-decision.ts';
 import { counted, formatCount } from '../../internal/format.ts';
-import { metricTitle, tableOf } from './report-words.ts';
+import { metricTitle, missingByGroup, tableOf } from './report-words.ts';
 
 /**
  * The maximum number of answers without a recognized decision that are shown for each value. `EXAMPLE_WIDTH` is the
@@ -24,6 +24,7 @@ export function exclusionBlocks(result: LlmEvalResult): ReportBlock[] {
   const blocks = [
     ...problemTable(result),
     ...exclusionTable(metrics),
+    ...missingTable(metrics),
     ...(result.config.outcome.decision === undefined ? undecidedBlocks(result) : []),
     ...unreadBlocks(result),
     ...groupNotes(metrics),
@@ -70,6 +71,17 @@ function exclusionTable(metrics: readonly LlmMetricResult[]): ReportBlock[] {
         6,
       ),
     ]),
+  );
+}
+
+/** Lists the number of answers without a value of each group. */
+function missingTable(metrics: readonly LlmMetricResult[]): ReportBlock[] {
+  return tableOf(
+    'Answers without a value, by group',
+    ['Metrics', 'Group', numberColumn('Without a value')],
+    missingByGroup(metrics).flatMap(({ metrics: those, byGroup }) =>
+      byGroup.map(([group, count]) => [listed(those.map(metricTitle), 6), labelText(group), formatCount(count)]),
+    ),
   );
 }
 

@@ -13,6 +13,7 @@ import type { Transcript } from '../client/transcript.ts';
 import { alignWords } from '../plan/counterfactual/word-diff.ts';
 import type { CollectedAnswers, LlmEvalResult } from '../run/llm-eval-result.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
+import { MISSING_ANSWERS, unevenlyMissing } from '../scoring/missing-answers.ts';
 import { jaccardSimilarity } from '../text/similarity/jaccard-similarity.ts';
 import { dimensionPictures, dimensionSections } from './dimension-sections.ts';
 import { exclusionBlocks } from './exclusion-section.ts';
@@ -285,7 +286,7 @@ function subjectOf(result: LlmEvalResult): string {
  * findings.
  */
 export function verdictBox(result: LlmEvalResult, verdict: LlmEvalVerdict): ReportVerdict {
-  return verdictOf(verdict, stopSentence(result), summarySentence(result));
+  return verdictOf(verdict, stopSentence(result), summarySentence(result, verdict));
 }
 
 /** Returns the verdict box of a report: why the run ended early, the messages of the gate, and the main findings. */
@@ -321,7 +322,10 @@ function stopSentence({ stopped, actual }: LlmEvalResult): string[] {
 }
 
 /** Summarizes which effects are statistically distinguishable from noise. Reports the control separately. */
-function summarySentence({ metrics, config }: Pick<LlmEvalResult, 'metrics' | 'config'>): string {
+function summarySentence(
+  { metrics, config, collected }: Pick<LlmEvalResult, 'metrics' | 'config' | 'collected'>,
+  verdict: LlmEvalVerdict,
+): string {
   const control = config.counterfactual?.controlDimension;
   const isControl = ({ dimension }: LlmMetricResult): boolean => control !== undefined && dimension === control;
   const all = Object.values(metrics);
@@ -330,9 +334,30 @@ function summarySentence({ metrics, config }: Pick<LlmEvalResult, 'metrics' | 'c
   const doubt = all.filter(
     (metric) => isControl(metric) && findingOf(metric) === 'shown' && (metric.adjustedPValue ?? 1) <= ALPHA,
   );
-  const found = foundSentence(all.filter((metric) => !isControl(metric)));
+  // The message of the gate warns of the metrics that it judges.
+  const others = all.filter(({ key }) => !Object.hasOwn(verdict.metrics, key));
+  const found = [
+    ...uncomparedSentences(collected?.uncompared ?? []),
+    foundSentence(all.filter((metric) => !isControl(metric))),
+    ...unevenSentences(others),
+  ].join(' ');
   if (doubt.length === 0) return found;
   return `${found} But the control, which should make no difference, shows an effect too (${listed(doubt.map(metricTitle), 4)}): the other findings may be artifacts of the measure.`;
+}
+
+/** Warns beside the verdict of answers without a value that are not equally common in all groups. */
+function unevenSentences(metrics: readonly LlmMetricResult[]): string[] {
+  const titles = unevenlyMissing(metrics).map(metricTitle);
+  if (titles.length === 0) return [];
+  return [
+    `Warning: ${MISSING_ANSWERS} are not equally common in all groups (${listed(titles, 4)}), which can hide or reverse a difference.`,
+  ];
+}
+
+/** Names the columns by which no answers could be compared, because the other findings say nothing about them. */
+function uncomparedSentences(columns: readonly string[]): string[] {
+  if (columns.length === 0) return [];
+  return [`Nothing was compared by ${listed(columns.map(labelText), 4)}; the notes on the run give the reason.`];
 }
 
 function foundSentence(metrics: readonly LlmMetricResult[]): string {

@@ -2,6 +2,7 @@ import type { ReportBlock, ReportColumn, ReportTable } from '../../document/repo
 import { formatLevel, formatNumber, NOTHING, rangeText } from '../../internal/format.ts';
 import { cutItems, labelText } from '../../document/report-text.ts';
 import type { OptionNames } from '../../internal/arguments.ts';
+import { groupBy } from '../../internal/values.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
@@ -152,6 +153,19 @@ export function tableOf(
 ): ReportTable[] {
   const named = columns.map((column) => (typeof column === 'string' ? { name: column } : column));
   return rows.length === 0 ? [] : [{ kind: 'table', caption, columns: named, rows }];
+}
+
+/** Returns the number of answers without a value of each group. Metrics of a dimension with equal counts are one entry. */
+export function missingByGroup(metrics: readonly LlmMetricResult[]): {
+  readonly metrics: readonly LlmMetricResult[];
+  readonly byGroup: readonly (readonly [group: string, count: number])[];
+}[] {
+  const lacking = metrics.filter(({ missing }) => missing !== null && missing.n > 0);
+  const same = groupBy(lacking, ({ dimension, missing }) => JSON.stringify([dimension, missing?.byGroup]));
+  return Array.from(same.values(), (those) => ({
+    metrics: those,
+    byGroup: Object.entries(those[0]?.missing?.byGroup ?? {}),
+  }));
 }
 
 /** Returns a note with the warnings of a run; nothing if there are none. */

@@ -1,9 +1,9 @@
 import { quoteArgument } from '../../document/provenance.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
-import { counted, formatCount } from '../../internal/format.ts';
+import { capital, counted, formatCount } from '../../internal/format.ts';
 import { canonicalLabel } from '../../internal/label-text.ts';
-import { isNumberText } from '../../internal/values.ts';
-import { unknownColumn } from '../../table/index.ts';
+import { countBy, isNumberText } from '../../internal/values.ts';
+import { readingOfGroups, readingWarnings, unknownColumn } from '../../table/index.ts';
 import type { RowTable } from './row-table.ts';
 
 /** The columns with a fixed meaning. All other columns are dimensions. */
@@ -55,6 +55,8 @@ export interface PromptRows {
   readonly cluster: string | null;
   /** Whether the rows have the column `repeat`. */
   readonly hasRepeats: boolean;
+  /** The columns by which no rows can be compared. */
+  readonly uncompared: readonly string[];
   /** Notes about the use of columns and rows. */
   readonly notes: readonly string[];
 }
@@ -93,14 +95,17 @@ export function parsePromptRows(table: RowTable, kind: RowKind, choices: RowChoi
   assertTemplates(table, rows);
   if (kind === 'prompts') assertDifferentPrompts(table, rows, dimensions);
   const repeated = numberRepeats(table, kind, rows);
+  const unpaired = hasItems ? dimensions.filter((name) => comparableRows(table, name, dimensions) === 0) : [];
   return {
     title: table.title,
     rows: repeated.rows,
     dimensions,
     cluster: cluster ?? null,
     hasRepeats: table.columns.includes('repeat'),
+    uncompared: [...found.uncompared, ...unpaired],
     notes: [
       ...found.notes,
+      ...spellingNotes(table, dimensions),
       ...ungroupedNotes(rows, dimensions),
       ...repeated.notes,
       ...(hasItems ? pairNotes(table, dimensions) : []),
@@ -153,33 +158,48 @@ function assertCluster({ title, columns }: RowTable, cluster: string, dimensions
 
 interface FoundDimensions {
   readonly dimensions: readonly string[];
+  /** The columns that look like groups, but by which no rows can be compared. */
+  readonly uncompared: readonly string[];
   readonly notes: readonly string[];
 }
 
 function findDimensions(table: RowTable, { dimensions, cluster }: RowChoices): FoundDimensions {
   if (dimensions !== undefined) {
     for (const name of dimensions) assertDimension(table, name);
-    return { dimensions: [...new Set(dimensions)], notes: [] };
+    return { dimensions: [...new Set(dimensions)], uncompared: [], notes: [] };
   }
   const others = table.columns.filter((name) => !isReserved(name) && name !== cluster);
-  const judged = others.map((name) => ({
-    name,
-    problem: unsuitable(name, valuesOf(table, name)) ?? sameWithinItems(table, name),
-  }));
+  const judged = others.map((name) => {
+    const values = valuesOf(table, name);
+    const unfit = unsuitable(name, values);
+    return { name, values, unfit, problem: unfit ?? sameWithinItems(table, name) };
+  });
   const notes = judged.flatMap(({ problem }) => problem ?? []);
   const usable = judged.filter(({ problem }) => problem === null).map(({ name }) => name);
+  // A column with one value is usually a setting of the run, but without other groups it may be the intended one.
+  const fewest = usable.length === 0 ? 1 : 0;
+  const uncompared = judged
+    .filter(({ values, unfit, problem }) => problem !== null && (unfit === null || values.size <= fewest))
+    .map(({ name }) => name);
   if (usable.length === 0) {
     return {
       dimensions: [],
+      uncompared,
       notes: [...notes, 'There are no groups to compare, so only metrics of all answers are computed.'],
     };
   }
-  if (!table.columns.includes('item')) return { dimensions: usable, notes };
+  if (!table.columns.includes('item')) return { dimensions: usable, uncompared, notes };
   const paired = usable.filter((name) => comparableRows(table, name, usable) > 0);
   // Columns that always change together leave no pair for any of them: it is not known which of them is meant.
-  if (paired.length === 0 || paired.length === usable.length) return { dimensions: pairedEnough(table, usable), notes };
-  const unpaired = usable.filter((name) => !paired.includes(name)).map((name) => unpairedNote(name, paired));
-  return { dimensions: pairedEnough(table, paired), notes: [...notes, ...unpaired] };
+  if (paired.length === 0 || paired.length === usable.length) {
+    return { dimensions: pairedEnough(table, usable), uncompared, notes };
+  }
+  const unpaired = usable.filter((name) => !paired.includes(name));
+  return {
+    dimensions: pairedEnough(table, paired),
+    uncompared: [...uncompared, ...unpaired],
+    notes: [...notes, ...unpaired.map((name) => unpairedNote(name, paired))],
+  };
 }
 
 function unpairedNote(name: string, others: readonly string[]): string {
@@ -470,6 +490,19 @@ function repeatedRow(table: RowTable, { row, item, repeat }: PromptRow): DataVal
       suggestion: 'Remove the row, or number the answers to one prompt 0, 1, 2 and so on.',
     },
   );
+}
+
+/** Notes about groups whose labels look alike, because each of them is a separate group. */
+function spellingNotes(table: RowTable, dimensions: readonly string[]): string[] {
+  const readings = dimensions.flatMap((name) => {
+    const labels = Array.from({ length: table.rowCount }, (_, row) => labelOf(table, name, row)).filter(
+      (label) => label !== null,
+    );
+    const counts = Object.entries(countBy(labels, (label) => label));
+    // No label means a missing value: an empty cell is the only missing value here.
+    return readingOfGroups(name, counts.map(([label, count]) => ({ label, count, value: 1 })), []); // prettier-ignore
+  });
+  return readingWarnings(readings).map((warning) => `${capital(warning)}.`);
 }
 
 /** Notes about rows without a value of a dimension. */

@@ -16,6 +16,8 @@ export interface CollectedAnswers {
   readonly answered: number;
   /** The columns that are compared. */
   readonly dimensions: readonly string[];
+  /** The columns by which no answers could be compared; the warnings state the reasons. Omitted if there are none. */
+  readonly uncompared?: readonly string[] | undefined;
   /** The column whose values are the independent units; null if there is none. */
   readonly cluster: string | null;
   /** The number of different values of the cluster; null if there is no cluster. */

@@ -79,7 +79,7 @@ function partsOf(prompts: readonly KeyedPrompt[], template: string): PlannedPart
   return Array.from(byEvaluator, ([evaluator, requests]) => ({ evaluator, template, requests }));
 }
 
-function describe({ rows, dimensions, cluster }: PromptRows, source: string): CollectedAnswers {
+function describe({ rows, dimensions, uncompared, cluster }: PromptRows, source: string): CollectedAnswers {
   const clusters = cluster === null ? null : new Set(rows.map((row) => row.cluster)).size;
   const answered = rows.filter(({ answer }) => answer !== null).length;
   return Object.freeze({
@@ -87,6 +87,7 @@ function describe({ rows, dimensions, cluster }: PromptRows, source: string): Co
     rows: rows.length,
     answered,
     dimensions: Object.freeze([...dimensions]),
+    ...(uncompared.length === 0 ? {} : { uncompared: Object.freeze([...uncompared]) }),
     cluster,
     clusters,
   });

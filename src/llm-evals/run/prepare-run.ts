@@ -86,7 +86,7 @@ function undefinedMetrics(
 }
 
 /** Lists the metrics that an evaluator computes for each dimension. */
-function metricsByDimension(
+export function metricsByDimension(
   evaluators: readonly LLMEvaluator[],
   name: string,
   { outcome }: LLMEvalConfig,

@@ -12,7 +12,7 @@ import { ResponseCache } from '../cache/response-cache.ts';
 import { OUTCOME_EVALUATOR } from '../evaluators/outcome-evaluator.ts';
 import { type JudgeReport, type JudgeResult, planJudge, specFor } from '../outcome/judge.ts';
 import { applyMetric } from '../outcome/metric-functions.ts';
-import { readOutcome } from '../outcome/read-outcome.ts';
+import { isPartOfNumber, readOutcome } from '../outcome/read-outcome.ts';
 import { maxTokenCount, modelId } from '../plan/planned-prompt.ts';
 import type { RunSummary } from '../scheduler/run-options.ts';
 import { runRequests } from '../scheduler/run-requests.ts';
@@ -33,12 +33,13 @@ export async function readOutcomes(
     byMetric.set(name, await applyMetric(name, metric, own));
   }
   const known = new Map<string, Readonly<Record<string, OutcomeReading>>>();
+  const parts = new Map<string, OutcomeReading>();
   return transcripts.map((transcript) => {
     if (transcript.evaluator !== OUTCOME_EVALUATOR || !isAnswered(transcript)) return transcript;
     const { key, template, text } = transcript;
     const id = JSON.stringify([key, template]);
     const readings = known.get(id) ?? {
-      ...declaredReadings(config, template, text),
+      ...declaredReadings(config, template, text, parts),
       ...Object.fromEntries([...byMetric].flatMap(([name, read]) => entryOf(name, read.get(key)))),
       ...judged?.readings.get(key),
     };
@@ -51,14 +52,24 @@ function entryOf<Value>(name: string, value: Value | undefined): (readonly [stri
   return value === undefined ? [] : [[name, value]];
 }
 
-function declaredReadings({ outcome }: LLMEvalConfig, template: string, text: string): Record<string, OutcomeReading> {
+/** @param parts the first reading, by outcome, of a part of a number. All such answers share its reason and its number */
+function declaredReadings(
+  { outcome }: LLMEvalConfig,
+  template: string,
+  text: string,
+  parts: Map<string, OutcomeReading>,
+): Record<string, OutcomeReading> {
   return Object.fromEntries(
     OUTCOME_NAMES.flatMap((name) => {
       const spec = specFor(outcome[name], template);
       if (spec === undefined) return [];
       // The grade of a judge replaces this reading.
-      const isJudged = spec.judge !== undefined;
-      return [[name, isJudged ? { kind: name, unread: 'not judged' } : readOutcome(name, spec, text)]];
+      if (spec.judge !== undefined) return [[name, { kind: name, unread: 'not judged' }]];
+      const reading = readOutcome(name, spec, text);
+      if (!isPartOfNumber(reading)) return [[name, reading]];
+      const first = parts.get(name) ?? reading;
+      parts.set(name, first);
+      return [[name, first]];
     }),
   );
 }

@@ -15,6 +15,7 @@ import type { RunSummary } from '../scheduler/run-options.ts';
 import { runRequests } from '../scheduler/run-requests.ts';
 import { distinctAnswers } from '../scoring/dimension-answers.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
+import { unevenWarnings } from '../scoring/missing-answers.ts';
 import { type ScoreSettings, scoreSettings } from '../scoring/score-settings.ts';
 import { looksOtherThanEnglish } from '../text/words.ts';
 import { LEXICON_WARNING } from '../toxicity/lexicon-toxicity.ts';
@@ -249,6 +250,7 @@ export async function conclude(
       ...runWarnings(run, summary),
       ...(judged === null ? [] : judgeWarnings(judged.result.report, run.config)),
       ...languageWarning(transcripts, metrics),
+      ...unevenWarnings(Object.values(metrics)),
     ]),
   });
 }

@@ -9,6 +9,7 @@ import { BudgetAccount } from '../scheduler/budget.ts';
 import type { RunSummary } from '../scheduler/run-options.ts';
 import { runRequests } from '../scheduler/run-requests.ts';
 import type { ScoreSettings } from '../scoring/score-settings.ts';
+import { unevenWarnings } from '../scoring/missing-answers.ts';
 import { targetDifferences } from '../scoring/target-differences.ts';
 import { openTranscriptLog, type TranscriptLog } from '../transcript/transcript-log.ts';
 import { totalSpending } from './estimate-targets.ts';
@@ -318,10 +319,14 @@ async function concludeBaseline(run: PreparedRun, reader: TargetReader): Promise
 /** Warns if two targets have the same answers to all prompts. */
 function comparisonWarnings(results: readonly (readonly [string, LlmEvalResult])[]): string[] {
   const answers = results.map(([, { transcripts }]) => JSON.stringify(transcripts.map(({ text }) => text)));
-  return results.flatMap(([name], index) => {
+  return results.flatMap(([name, { metrics }], index) => {
+    const uneven = unevenWarnings(Object.values(metrics)).map((warning) => `${name}: ${warning}`);
     const first = answers.indexOf(answers[index] ?? '');
-    if (first === index) return [];
-    return [`The answers of ${results[first]?.[0] ?? ''} and ${name} are identical. Are they from the same run?`];
+    if (first === index) return uneven;
+    return [
+      ...uneven,
+      `The answers of ${results[first]?.[0] ?? ''} and ${name} are identical. Are they from the same run?`,
+    ];
   });
 }
 

@@ -10,7 +10,7 @@ import type { LLMEvaluator, OwnMetric } from '../scoring/llm-evaluator.ts';
 import { llmMetric, LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { type ScoreSettings, scoreSettings } from '../scoring/score-settings.ts';
 import { embedderOf } from './get-embedder.ts';
-import { customMetrics } from './prepare-run.ts';
+import { customMetrics, metricsByDimension } from './prepare-run.ts';
 import type { PreparedRun } from './prepared-run.ts';
 import type { PlanOptions } from './run-options.ts';
 
@@ -85,6 +85,27 @@ function isMetric(each: unknown): boolean {
 function notSent(prompt: KeyedPrompt, model: string): AnswerRecord {
   const error = { kind: 'not_sent', message: 'The run ended before this prompt was sent.' } as const;
   return answerRecord(prompt, { model, error });
+}
+
+/**
+ * Returns why collected answers have no metric of this name, although their evaluators compute it for groups: the notes
+ * about the columns that cannot be compared.
+ * @returns null if the answers are compared, or if the metric does not compare groups
+ */
+export async function whyUncompared(
+  config: LLMEvalConfig,
+  name: string,
+  options: PlannedMetricsOptions = {},
+): Promise<string | null> {
+  const answers = await readAnswers(config);
+  if (answers === null) return null;
+  const evaluators = createEvaluators(config, options.evaluators, await customMetrics(config, options));
+  const gap = evaluators
+    .flatMap((evaluator) => metricsByDimension(evaluators, evaluator.name, config))
+    .find((metric) => name === metric || name.startsWith(`${metric}.`));
+  if (gap === undefined) return null;
+  const isUncompared = answers.uncompared.includes(name.slice(gap.length + 1));
+  return answers.dimensions.length === 0 || isUncompared ? answers.notes.join(' ') : null;
 }
 
 type PlannedMetricsOptions = Pick<PlanOptions, 'evaluators' | 'metrics' | 'allowCode'>;

@@ -25,6 +25,8 @@ export interface DimensionAnswers {
   readonly items: readonly AnsweredItem[];
   /** The number of prompts without an answer, by reason. */
   readonly exclusions: Readonly<Record<string, number>>;
+  /** The number of prompts without an answer, by value of the dimension; omitted if it is not known. */
+  readonly unanswered?: Readonly<Record<string, number>> | undefined;
 }
 
 /** Groups answers by dimension, item and value. Excludes prompts without a dimension. */
@@ -66,7 +68,11 @@ function gather(dimension: string, transcripts: readonly Transcript[]): Dimensio
     return { item, template, unit, byGroup: groupBy(those, ({ group }) => group ?? '') };
   });
   const groups = [...new Set(transcripts.map(({ group }) => group ?? ''))];
-  return { dimension, groups, items, exclusions: countUnanswered(transcripts) };
+  const unanswered = countBy(
+    transcripts.filter((transcript) => !isAnswered(transcript)),
+    ({ group }) => group ?? '',
+  );
+  return { dimension, groups, items, exclusions: countUnanswered(transcripts), unanswered };
 }
 
 /** Returns every pair of values of a dimension. */

@@ -99,6 +99,7 @@ export function labelDistance(
     ),
     nPerGroup: Object.fromEntries(answers.groups.map((group) => [group, read.get(group)?.length ?? 0])),
     exclusions: { ...answers.exclusions, ...countBy(unread, (answer) => label.reasonOf(answer)) },
+    unread: countBy(unread, ({ group }) => group ?? ''),
     settings,
   });
 }

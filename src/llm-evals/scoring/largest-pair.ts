@@ -1,6 +1,7 @@
 import { sumOf } from '../../internal/values.ts';
 import { type DimensionAnswers, isInCluster, pairsOf } from './dimension-answers.ts';
 import { llmMetric, type LlmMetricFields, type LlmMetricResult, type PairComparison } from './llm-metric-result.ts';
+import { type AnswerCounts, missingAnswers } from './missing-answers.ts';
 import type { ScoreSettings } from './score-settings.ts';
 
 /** The statistics that a metric copies from the pair of values with the largest difference. */
@@ -29,6 +30,11 @@ export interface PairMetric extends Pick<LlmMetricFields, 'metric' | 'evaluator'
   readonly nPerGroup?: LlmMetricFields['nPerGroup'];
   /** @defaultValue null, not known */
   readonly units?: LlmMetricFields['units'];
+  /**
+   * The number of answers without a value, by value of the dimension.
+   * @defaultValue none
+   */
+  readonly unread?: AnswerCounts | undefined;
   /** @defaultValue the exclusions of the answers */
   readonly exclusions?: LlmMetricFields['exclusions'];
   /**
@@ -72,6 +78,7 @@ export function largestPair(given: PairMetric): LlmMetricResult {
   const clearest = [...defined].sort((a, b) => (a.pValue ?? 2) - (b.pValue ?? 2) || size(b) - size(a))[0];
   const pValue = clearest?.pValue ?? null;
   const ci = largest?.ci ?? null;
+  const { missing, warnings } = missingAnswers(answers, given.unread ?? {}, settings.seed);
   const isControl = answers.dimension === settings.controlDimension;
   return llmMetric({
     metric,
@@ -95,7 +102,8 @@ export function largestPair(given: PairMetric): LlmMetricResult {
     nDropped: sumOf(Object.values(exclusions)),
     pairs: pairs.map(comparisonOf),
     units: given.units ?? null,
-    warnings: [...(isControl ? [CONTROL_WARNING] : []), ...pairWarnings(largest, clearest, settings)],
+    missing,
+    warnings: [...(isControl ? [CONTROL_WARNING] : []), ...warnings, ...pairWarnings(largest, clearest, settings)],
     seed: settings.seed,
   });
 }

@@ -1,5 +1,6 @@
 import { snakeFields, type SnakeFields } from '../../internal/arguments.ts';
 import { finiteOrNull } from '../../internal/values.ts';
+import type { ValueRange } from '../../metrics/threshold-range.ts';
 import { MetricResult, type MetricResultFields, type MetricResultJson } from '../../metrics/index.ts';
 
 /** One of the values by unit behind a metric. */
@@ -85,6 +86,8 @@ export interface LlmMetricFields extends MetricResultFields {
    * The values of the prompts, with the name of the measure; null if they are not known. They are not part of the JSON.
    */
   readonly units: (UnitValues & { readonly measure: string }) | null;
+  /** The range of values that the metric can have, if it follows from the configuration. It is not part of the JSON. */
+  readonly range?: ValueRange | undefined;
 }
 
 /**
@@ -123,7 +126,7 @@ function pairToJson({ first, second, value, ci, pValue, n, undefinedReason }: Pa
   return snakeFields({ first, second, value: finiteOrNull(value), ci, pValue, n, undefinedReason });
 }
 
-type OwnFields = Omit<LlmMetricFields, keyof MetricResultFields | 'nullQuantile' | 'pairs' | 'units'>;
+type OwnFields = Omit<LlmMetricFields, keyof MetricResultFields | 'nullQuantile' | 'pairs' | 'units' | 'range'>;
 
 /** The wire format of {@link LlmMetricResult}. */
 export interface LlmMetricResultJson extends MetricResultJson, SnakeFields<OwnFields> {

@@ -6,6 +6,7 @@ import { signFlipTest } from '../../stats/paired/sign-flip-test.ts';
 import { type Answered, type DimensionAnswers, unitMeans } from './dimension-answers.ts';
 import { type ComparedPair, largestPair } from './largest-pair.ts';
 import type { LlmMetricResult, UnitValue } from './llm-metric-result.ts';
+import type { AnswerCounts } from './missing-answers.ts';
 import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
 
 /** A numeric feature of an answer. */
@@ -44,6 +45,8 @@ interface GatheredNumbers {
   /** The mean number of answers to a prompt. */
   readonly answersPerPrompt: number;
   readonly exclusions: Readonly<Record<string, number>>;
+  /** The number of answers without a value, by value of the dimension. */
+  readonly unread: AnswerCounts;
 }
 
 /**
@@ -71,6 +74,7 @@ export function pairedGap(
     perGroup: groupMeans(gathered, answers.groups, feature.measure),
     nPerGroup: Object.fromEntries(answers.groups.map((group) => [group, taken(group).flat().length])),
     exclusions: { ...answers.exclusions, ...gathered.exclusions },
+    unread: gathered.unread,
     units: {
       measure: feature.measure,
       kind: 'mean',
@@ -149,6 +153,7 @@ export function gapOfUnits(
 
 function gatherNumbers({ items }: DimensionAnswers, feature: AnswerFeature): GatheredNumbers {
   const lacking = new Map<string, number>();
+  const unread = new Map<string, number>();
   let alone = 0;
   const taken: ItemNumbers[] = [];
   const prompts: (UnitValue & { readonly answers: number })[] = [];
@@ -160,6 +165,7 @@ function gatherNumbers({ items }: DimensionAnswers, feature: AnswerFeature): Gat
         if (value !== null) return value;
         const reason = feature.reasonOf?.(answer) ?? NO_DECISION;
         lacking.set(reason, (lacking.get(reason) ?? 0) + 1);
+        unread.set(group, (unread.get(group) ?? 0) + 1);
         return [];
       });
       if (those.length === 0) continue;
@@ -178,6 +184,7 @@ function gatherNumbers({ items }: DimensionAnswers, feature: AnswerFeature): Gat
       ...Object.fromEntries(lacking),
       ...(alone > 0 ? { [NO_COUNTERPART]: alone } : {}),
     },
+    unread: Object.fromEntries(unread),
   };
 }
 

@@ -88,19 +88,28 @@ export function isUnevenlyMissing(missing: MissingRows | null | undefined): bool
  */
 export function describeMissing(
   missing: MissingRows,
-  { dropped, kept }: DroppedAndKept,
+  counted: DroppedAndKept,
   labels: readonly string[],
 ): string | undefined {
   if (!isUnevenlyMissing(missing)) return undefined;
+  const bounds =
+    missing.worstCase === null
+      ? 'No bounds are known for the value with the missing rows'
+      : `With the missing rows the value could be anywhere from ${missing.worstCase.map((end) => end.toFixed(4)).join(' to ')}`;
+  return `rows with missing values are not equally common in all groups ${sharesInWords(missing, counted, labels)}. ${bounds}`;
+}
+
+/** Returns the p-value, and the largest and the smallest share of missing rows of a group. */
+export function sharesInWords(
+  { pValue }: MissingRows,
+  { dropped, kept }: DroppedAndKept,
+  labels: readonly string[],
+): string {
   const shares = labels.flatMap((label, group) => {
     const all = (dropped[group] as number) + (kept[group] as number);
     return all === 0 ? [] : [{ label, share: (dropped[group] as number) / all }];
   });
   shares.sort((a, b) => b.share - a.share);
   const [most, min] = [shares[0], shares.at(-1)] as [(typeof shares)[0], (typeof shares)[0]];
-  const bounds =
-    missing.worstCase === null
-      ? 'No bounds are known for the value with the missing rows'
-      : `With the missing rows the value could be anywhere from ${missing.worstCase.map((end) => end.toFixed(4)).join(' to ')}`;
-  return `rows with missing values are not equally common in all groups (${pValueWords(missing.pValue as number)}): ${formatShare(most.share)} of ${most.label}, ${formatShare(min.share)} of ${min.label}. ${bounds}`;
+  return `(${pValueWords(pValue as number)}): ${formatShare(most.share)} of ${most.label}, ${formatShare(min.share)} of ${min.label}`;
 }

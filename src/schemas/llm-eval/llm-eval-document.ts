@@ -132,7 +132,7 @@ const numberSource = z.strictObject({
   regex: optionalField(
     regex,
     'A regular expression (JavaScript, case-insensitive). Its first group, or its match without a group, is the number.',
-    'score: (\\d+)',
+    'score: (\\d+(?:[.,]\\d+)?)',
   ),
   min: optionalField(z.number(), 'The minimum. Numbers below it are not read. Default: none.', 1),
   max: optionalField(z.number(), 'The maximum. Numbers above it are not read. Default: none.', 10),

@@ -3,9 +3,11 @@ import path from 'node:path';
 
 import { expect } from 'chai';
 
+import { assertPlannedGate, judgeLlmEval } from '../../../src/integration/llm-eval-gate.ts';
 import { LLMEvalAdapter } from '../../../src/llm-evals/client/llm-eval-adapter.ts';
 import { parseLlmEvalConfig } from '../../../src/llm-evals/config/load-llm-eval-config.ts';
 import { llmEvalConfigToJson } from '../../../src/llm-evals/config/llm-eval-config-json.ts';
+import { llmEvalToMarkdown } from '../../../src/llm-evals/report/index.ts';
 import { runLlmEval } from '../../../src/llm-evals/run/run-llm-eval.ts';
 import { plannedMetrics } from '../../../src/llm-evals/run/score-run.ts';
 import type { LLMEvalConfig } from '../../../src/schemas/llm-eval/llm-eval-document.ts';
@@ -98,6 +100,106 @@ describe('declared outcomes of a run', () => {
       { outcome: 'score', reason: 'no match of the regular expression', count: 2, examples: ['No idea.'] },
       { outcome: 'score', reason: 'outside 1 to 10', count: 1, examples: ['12 of 10'] },
     ]);
+  });
+
+  it('do not read a part of a number, and name the first such number', async () => {
+    const outcome = { score: { number: { regex: '(\\d+) out of 10', min: 1, max: 10 } } };
+    const client = modelOf((isWoman, job) =>
+      job < 4 ? 'Rating: 7 out of 10.' : `Rating: ${isWoman ? '6.5' : '8.5'} out of 10.`,
+    );
+    const { metrics, unread } = await runLlmEval(hiringConfig({ outcome }), { client });
+    const reason = "the pattern matches only a part of a number, such as '6.5'";
+    expect(metrics['score_gap.gender']?.exclusions).to.deep.equal({ [reason]: 8 });
+    expect(unread).to.deep.equal([
+      { outcome: 'score', reason, count: 8, examples: ['Rating: 6.5 out of 10.', 'Rating: 8.5 out of 10.'] },
+    ]);
+    const decimals = { score: { number: { regex: '(\\d+(?:[.,]\\d+)?) out of 10', min: 1, max: 10 } } };
+    const { metrics: read } = await runLlmEval(hiringConfig({ outcome: decimals }), { client });
+    expect(read['score_gap.gender']?.value).to.equal(-1);
+  });
+
+  it('warn if the share of unread answers differs between groups', async () => {
+    const outcome = { score: { number: { regex: 'score (\\d+)', min: 1, max: 10 } } };
+    const client = modelOf((isWoman, job) => (isWoman && job < 5 ? 'I cannot say.' : 'score 7'));
+    const result = await runLlmEval(hiringConfig({ outcome }), { client, minGroupSize: 2 });
+    const gap = result.metrics['score_gap.gender'];
+    // Fisher's exact test of 5 of 8 and 0 of 8: 2 x C(8,5) C(8,0) / C(16,5) = 112 / 4368.
+    expect(gap?.missing?.byGroup).to.deep.equal({ woman: 5, man: 0 });
+    expect(gap?.missing?.pValue).to.be.closeTo(112 / 4368, 1e-12);
+    const warning = 'answers without a value are not equally common in all groups (p = 0.026): 62.5% of woman, 0.0% of man'; // prettier-ignore
+    expect(result.warnings.join('\n')).to.include(`score_gap.gender: ${warning}`);
+    expect(gap?.warnings.join('\n')).to.include(warning);
+    expect(gap?.toJSON().missing).to.deep.include({ n: 5, by_group: { woman: 5, man: 0 } });
+    const verdict = judgeLlmEval(result.metrics, { metric: 'score_gap', threshold: 1 });
+    expect(verdict.metrics['score_gap.gender']?.message).to.equal(
+      'PASS: score_gap.gender 0.0000 <= 1. Warning: 5 answers without a value are not equally common in all groups.',
+    );
+    const markdown = llmEvalToMarkdown(result);
+    expect(markdown).to.include('Warning: answers without a value are not equally common in all groups (Score gap by gender)'); // prettier-ignore
+    expect(markdown).to.include('Answers without a value, by group');
+    expect(markdown).to.match(/\| Score gap by gender +\| woman +\| 5 +\|/);
+    // Beside the gate's own warning, the headline does not repeat it.
+    expect(llmEvalToMarkdown(result, { verdict }).match(/Warning: /g)).to.have.length(1);
+  });
+
+  it('do not warn if unread answers are equally common', async () => {
+    const outcome = { choice: { choices: ['yes', 'no'] } };
+    const client = modelOf((isWoman, job) => (job < 4 ? 'I cannot say.' : isWoman ? 'Yes' : 'No'));
+    const { metrics, warnings } = await runLlmEval(hiringConfig({ outcome }), { client });
+    expect(metrics['choice_distance.gender']?.missing).to.deep.equal({ n: 8, byGroup: { woman: 4, man: 4 }, pValue: 1, worstCase: null }); // prettier-ignore
+    expect(warnings.some((warning) => warning.includes('without a value'))).to.equal(false);
+  });
+
+  it('count missing answers of a group as answers without a value', async () => {
+    const answers = JOBS.flatMap((job) =>
+      ['woman', 'man'].map((gender) => ({
+        item: job,
+        gender,
+        answer: gender === 'woman' && job > 'd' ? '' : 'score 7',
+      })),
+    );
+    const outcome = { score: { number: { regex: 'score (\\d+)' } } };
+    const { metrics } = await runLlmEval(parseLlmEvalConfig({ answers, outcome }));
+    expect(metrics['score_gap.gender']?.missing?.byGroup).to.deep.equal({ woman: 5, man: 0 });
+  });
+
+  it('limit the thresholds of a score gap by the range of the score', async () => {
+    const gate = async (score: object, metric: string, threshold: number): Promise<unknown> =>
+      plannedMetrics(hiringConfig({ outcome: { score } })).then((metrics) =>
+        judgeLlmEval(metrics, { metric, threshold }),
+      );
+    const range = { number: { json_path: '$.score', min: 1, max: 10 } };
+    expect(String(await rejectionOf(gate(range, 'score_gap', 50)))).to.include('score_gap.gender is at most 9, so that 50 always passes'); // prettier-ignore
+    expect(String(await rejectionOf(gate(range, 'score_mean', 11)))).to.include('score_mean is at most 10');
+    await gate(range, 'score_gap', 9);
+    await gate({ number: { json_path: '$.score', min: 1 } }, 'score_gap', 50);
+    const several = [{ ...range, templates: ['template-1'] }, { number: { json_path: '$.score', min: 0, max: 100 } }];
+    await gate(several, 'score_gap', 50);
+    expect(String(await rejectionOf(gate(several, 'score_gap', 101)))).to.include('is at most 100');
+    const judged = { judge: { rubric: 'How warm is the answer?' } };
+    expect(String(await rejectionOf(gate(judged, 'score_gap', 50)))).to.include('is at most 9');
+  });
+
+  it('are not compared without pairs: the headline and the error of a gate give the reason', async () => {
+    const answers = Array.from({ length: 20 }, (_, index) => ({
+      item: String(index),
+      gender: index < 10 ? 'woman' : 'man',
+      answer: 'score 7',
+    }));
+    const config = parseLlmEvalConfig({ answers, outcome: { score: { number: { regex: 'score (\\d+)' } } } });
+    const error = await rejectionOf(assertPlannedGate(config, { metric: 'score_gap', threshold: 1 }));
+    expect(String(error)).to.include(
+      "The metric parameter is 'score_gap', but no answers can be compared. The rows of each item have the same 'gender'",
+    );
+    const named = await rejectionOf(assertPlannedGate(config, { metric: 'score_gap.gender<=1' }));
+    expect(String(named)).to.include("The metric parameter is 'score_gap.gender', but no answers can be compared.");
+    const misspelled = await rejectionOf(assertPlannedGate(config, { metric: 'score_men', threshold: 1 }));
+    expect(misspelled).to.have.property('suggestion').that.includes("Did you mean 'score_mean'?");
+    const result = await runLlmEval(config);
+    expect(result.collected?.uncompared).to.deep.equal(['gender']);
+    expect(llmEvalToMarkdown(result)).to.include(
+      'Nothing was compared by gender; the notes on the run give the reason.',
+    );
   });
 
   it('say why a metric is undefined if no answer can be read', async () => {

@@ -73,6 +73,44 @@ describe('readOutcome', () => {
     ['Two out of ten.', 'no match of the regular expression'],
     ['', 'no match of the regular expression'],
   ]);
+  const part = (number: string): string => `the pattern matches only a part of a number, such as '${number}'`;
+  check('score', { number: { regex: '(\\d+) out of 10', min: 1, max: 10 } }, [
+    ['I rate this 6 out of 10.', 6],
+    ['I rate this 6.5 out of 10.', part('6.5')],
+    ['I rate this 6,5 out of 10.', part('6,5')],
+    ['I rate this 6. 5 out of 10 agree.', 5],
+    ['Out of 20, 5 out of 10.', 5],
+    ['In 2024.7 out of 10', part('2024.7')],
+  ]);
+  check('score', { number: { regex: 'rating: (\\d+)' } }, [
+    ['Rating: 6.9', part('6.9')],
+    ['Rating: 6,9', part('6,9')],
+    ['Rating: 1,234.5', part('1,234.5')],
+    ['Rating: **6**.', 6],
+    ['My rating: 5. The rest is good.', 5],
+    ['Rating: 5, because 6 is too much.', 5],
+    ['Rating: 5.', 5],
+    ['Rating: 5/10', 5],
+    ['Rating: 5.a', 5],
+  ]);
+  check('score', { number: { regex: 'rating: (\\d)' } }, [
+    ['Rating: 8', 8],
+    ['Rating: 85', part('85')],
+  ]);
+  check('score', { number: { regex: '\\d\\.\\d' } }, [
+    ['It is 6.5!', 6.5],
+    ['It is 16.5!', part('16.5')],
+    ['It is 6.55!', part('6.55')],
+  ]);
+  check('score', { number: { regex: '(.+) points' } }, [
+    ['  6.5  points', 6.5],
+    ['6.5x points', 'not a number'],
+  ]);
+  check('score', { number: { regex: '(?:(?:rating)+: )+(\\d+)' } }, [
+    ['Rating: 6', 6],
+    ['Rating: 6.9', part('6.9')],
+  ]);
+  check('choice', { regex: 'grade (\\d)', choices: ['1', '2'] }, [['Grade 2.', '2']]);
   check('score', { number: { regex: 'score:\\s*(\\S+)' } }, [
     ['Score: -0,5', -0.5],
     ['Score: **8**', 8],

@@ -143,6 +143,33 @@ describe('rows of answers', () => {
     ]);
   });
 
+  it('give a note if groups differ only by their spelling', async () => {
+    const labels = ['Woman', 'man', 'woman', 'Man', 'woman', 'man'];
+    const lines = labels.map((label, index) => `yes,${String(index >> 1)},${label},${index % 2 === 0 ? 'NA' : 'b'}`);
+    const { notes } = await read(`answer,item,gender,site\n${lines.join('\n')}\n`, 'csv', {
+      dimensions: ['gender', 'site'],
+    });
+    const spelled = notes.filter((note) => note.includes('differ only by case'));
+    expect(spelled).to.deep.equal([
+      "Groups of 'gender' differ only by case, spaces or Unicode form: 'Man' (1 row), 'man' (2 rows); 'Woman' (1 row), 'woman' (2 rows); each is measured as a separate group.",
+    ]);
+    expect(notes.some((note) => note.includes('--na-values'))).to.equal(false);
+  });
+
+  it('name the columns by which nothing can be compared', async () => {
+    const rows = (genders: readonly string[], isUnique: boolean): string =>
+      genders.map((gender, row) => `yes,${String(isUnique ? row : row >> 1)},${gender},gpt`).join('\n');
+    const head = 'answer,item,gender,model\n';
+    const paired = await read(`${head}${rows(['a', 'b', 'a', 'b'], false)}`);
+    expect([paired.dimensions, paired.uncompared]).to.deep.equal([['gender'], []]);
+    const unique = await read(`${head}${rows(['a', 'b', 'a', 'b'], true)}`);
+    expect([unique.dimensions, unique.uncompared]).to.deep.equal([[], ['gender', 'model']]);
+    const blank = await read(`${head}${rows(['a', '', 'b', ''], false)}`);
+    expect([blank.dimensions, blank.uncompared]).to.deep.equal([[], ['gender', 'model']]);
+    const chosen = await read(`${head}${rows(['a', 'b', 'a', 'b'], true)}`, 'csv', { dimensions: ['gender'] });
+    expect([chosen.dimensions, chosen.uncompared]).to.deep.equal([['gender'], ['gender']]);
+  });
+
   it('number the answers to one question in their order, and report copies', async () => {
     const { rows, notes } = await read('answer,item,g\nA,1,x\nB,1,x\nA,1,x\nC,1,y\n');
     expect(rows.map(({ repeat }) => repeat)).to.deep.equal([0, 1, 2, 0]);
