@@ -76,7 +76,13 @@ describe('evenhand train-lagrangian', () => {
 
   it('says once if the tolerance was never met', async () => {
     const args = ['--epochs', '1', '--eo-tol', '0', '--fairness', 'equalized_odds'];
-    const { stdout, stderr } = await runCli(['train-lagrangian', '--csv', await makeWages(folder()), ...WAGES, ...args]);
+    const { stdout, stderr } = await runCli([
+      'train-lagrangian',
+      '--csv',
+      await makeWages(folder()),
+      ...WAGES,
+      ...args,
+    ]);
     expect(joinLines(stdout)).to.match(/the gap between groups in true and false positive rates, to at most 0\./);
     expect(stdout).to.match(/^- The gap was never within the tolerance: try more epochs/m);
     expect(`${stdout}${stderr}`.split('never within the tolerance')).to.have.lengthOf(2);

@@ -188,7 +188,7 @@ export class MonitoredStream {
     }
     this.#alerts = [...this.#alerts, ...alerts].slice(-MAX_ALERTS);
     this.#watches = [...this.#watches, ...watches].slice(-MAX_ALERTS);
-    return { faults: addedFaults(before, this.#parts.tracker.faults), alerts, watches };
+    return { faults: newProblems(before, this.#parts.tracker.faults), alerts, watches };
   }
 
   /**
@@ -292,7 +292,7 @@ export class MonitoredStream {
 const LOOK_EVERY = 100;
 
 /** Returns how much each number of problems has grown. */
-function addedFaults(
+function newProblems(
   before: Readonly<Record<string, number>>,
   now: Readonly<Record<string, number>>,
 ): Record<string, number> {

@@ -188,4 +188,3 @@ async function trainNetwork(
     warnings: trainer.warnings,
   };
 }
-

@@ -14,9 +14,9 @@ export interface UnusedEvents {
 
 /** Counts the events that could not be used. */
 export function unusedEvents(tracker: RealTimeFairnessTracker): UnusedEvents {
-  const { stream, faults } = tracker;
+  const { stream, faults: problems } = tracker;
   const coverage = tracker.labelCoverage();
-  const leftOut = (faults['missing_prediction'] ?? 0) + (faults['missing_weight'] ?? 0);
+  const leftOut = (problems['missing_prediction'] ?? 0) + (problems['missing_weight'] ?? 0);
   const ungrouped = stream.options.attributes.flatMap(({ name, parts }) => {
     const grouped = coverage.reduce((sum, { attribute, n }) => sum + (attribute === name ? n : 0), 0);
     const events = stream.events - grouped;

@@ -52,13 +52,13 @@ describe('monitored streams', function () {
 
   it('answers with the numbers of problems of the request by reason', async () => {
     const ungrouped = (row: Row) => ({ ...row, sex: null });
-    const first = await post(`faults/events?${OPTIONS}`, [...events(3), ...events(4, 3).map(ungrouped)]);
+    const first = await post(`reasons/events?${OPTIONS}`, [...events(3), ...events(4, 3).map(ungrouped)]);
     expect(first.json<Json>()).to.deep.include({ accepted: 7, faults: { missing_group: 4 } });
-    expect((await post('faults/events', events(3, 7))).json<Json>()).to.deep.include({ accepted: 3, faults: {} });
+    expect((await post('reasons/events', events(3, 7))).json<Json>()).to.deep.include({ accepted: 3, faults: {} });
     const rows = [ungrouped(events(1, 10)[0] ?? {}), { ...events(1, 11)[0], approved: null }];
-    const last = (await post('faults/events', rows)).json<Json>();
+    const last = (await post('reasons/events', rows)).json<Json>();
     expect(last).to.deep.include({ accepted: 2, faults: { missing_prediction: 1, missing_group: 1 } });
-    expect(await state('faults')).to.deep.include({ faults: { missing_prediction: 1, missing_group: 5 } });
+    expect(await state('reasons')).to.deep.include({ faults: { missing_prediction: 1, missing_group: 5 } });
   });
 
   it('rejects events of which none has a sensitive field, and counts none of them', async () => {
