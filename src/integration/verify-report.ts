@@ -55,9 +55,10 @@ export interface VerificationCheck {
    * `files`: the folder of a workflow has the files that were written. `checksums`: the parts of the report are those
    * that were written. `results`: the statistics in the report give its results. `data`: the files give the statistics.
    * `model`: the folder of a workflow has the model that the data give. `page`: the page shows the results.
+   * `provenance`: the date, the command and the version are true, which the command `verify` lists as not checked.
    * `signature`: the key signed the report.
    */
-  readonly name: 'files' | 'checksums' | 'results' | 'data' | 'model' | 'page' | 'signature';
+  readonly name: 'files' | 'checksums' | 'results' | 'data' | 'model' | 'page' | 'provenance' | 'signature';
   /** Whether the check passed; null if it could not be made. */
   readonly passed: boolean | null;
   readonly message: string;

@@ -1,3 +1,4 @@
+import { counted } from '../internal/format.ts';
 import { canonicalLabel } from '../internal/label-text.ts';
 import { groupBy } from '../internal/values.ts';
 import type { CategoricalColumn, Column } from './column.ts';
@@ -175,32 +176,43 @@ function labelWarnings({ role, name, positiveLabel, positive, negative }: Column
   const who = inWords(role, name);
   const all = { ...positive, ...negative };
   const alike = lookAlikes(Object.keys(all));
-  const counted = Object.keys(negative).length;
+  const negatives = Object.keys(negative).length;
   return [
     ...(alike.length === 0
       ? []
       : [
           `labels of the ${who} differ only by case, spaces or Unicode form: ${setsInWords(alike, all)}; each counts as a separate label, and only '${positiveLabel}' counts as positive`,
         ]),
-    ...(counted < 2
+    ...(negatives < 2
       ? []
       : [
-          `${String(counted)} labels of the ${who} count as negative: ${countsInWords(negative)}; only '${positiveLabel}' counts as positive`,
+          `${String(negatives)} labels of the ${who} count as negative: ${countsInWords(negative)}; only '${positiveLabel}' counts as positive`,
         ]),
   ];
 }
 
+/**
+ * Returns the warning about groups whose labels look alike; an empty list if there are none.
+ * @param unit what the counts are numbers of
+ */
+export function alikeGroupWarnings(
+  name: string,
+  labels: readonly { readonly label: string; readonly count: number }[],
+  unit: 'row' | 'event' = 'row',
+): string[] {
+  const groups = countsOf(labels);
+  const alike = lookAlikes(Object.keys(groups));
+  if (alike.length === 0) return [];
+  return [
+    `groups of '${name}' differ only by case, spaces or Unicode form: ${setsInWords(alike, groups, unit)}; each is measured as a separate group`,
+  ];
+}
+
 function groupWarnings({ name, groups }: ColumnReading): string[] {
-  const labels = Object.keys(groups);
-  const alike = lookAlikes(labels);
   const missing = Object.fromEntries(Object.entries(groups).filter(([label]) => MISSING_TEXTS.includes(label)));
   const who = `groups of '${name ?? ''}'`;
   return [
-    ...(alike.length === 0
-      ? []
-      : [
-          `${who} differ only by case, spaces or Unicode form: ${setsInWords(alike, groups)}; each is measured as a separate group`,
-        ]),
+    ...alikeGroupWarnings(name ?? '', entriesOf(groups)),
     ...(Object.keys(missing).length === 0
       ? []
       : [
@@ -223,22 +235,18 @@ function inWords(role: ColumnRole, name: string | undefined): string {
 
 const SHOWN_LABELS = 12;
 
-function countsInWords(counts: LabelCounts): string {
+function countsInWords(counts: LabelCounts, unit: 'row' | 'event' = 'row'): string {
   const entries = Object.entries(counts);
-  const shown = entries.slice(0, SHOWN_LABELS).map(([label, count]) => `'${label}' (${rowsInWords(count)})`);
+  const shown = entries.slice(0, SHOWN_LABELS).map(([label, count]) => `'${label}' (${counted(count, unit)})`);
   const more = entries.length - shown.length;
   return `${shown.join(', ')}${more === 0 ? '' : ` and ${String(more)} more`}`;
 }
 
-function setsInWords(sets: readonly (readonly string[])[], counts: LabelCounts): string {
+function setsInWords(sets: readonly (readonly string[])[], counts: LabelCounts, unit: 'row' | 'event' = 'row'): string {
   return sets
     .slice(0, SHOWN_LABELS)
-    .map((own) => countsInWords(Object.fromEntries(own.map((label) => [label, counts[label] ?? 0]))))
+    .map((own) => countsInWords(Object.fromEntries(own.map((label) => [label, counts[label] ?? 0])), unit))
     .join('; ');
-}
-
-function rowsInWords(count: number): string {
-  return `${count.toLocaleString('en-US')} ${count === 1 ? 'row' : 'rows'}`;
 }
 
 function entriesOf(counts: LabelCounts): { label: string; count: number }[] {

@@ -28,6 +28,7 @@ export {
 } from './encode-groups.ts';
 export { sortLabels } from './encode-labels.ts';
 export {
+  alikeGroupWarnings,
   type ColumnReading,
   type ColumnRole,
   countLabels,

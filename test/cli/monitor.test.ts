@@ -5,7 +5,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 
 import { createRandom } from '../../src/internal/random.ts';
-import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+import { joinLines, runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 
 const folder = useTemporaryFolder();
 const CLI = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
@@ -322,13 +322,68 @@ describe('evenhand monitor', () => {
     expect(stderr).to.include("No event has the positive label 'Yes' in 'approved'.");
   });
 
-  it('treats no input as an empty stream, and writes no state for it', async () => {
-    const state = path.join(folder(), 'empty.json');
-    const { code, stdout } = await runCli(['monitor', ...COLUMNS, '--state', state], { input: '' });
+  for (const [what, input, found] of [
+    ['no input', '', 'The input had no lines'],
+    ['only blank lines', '\n \n', 'The input had only blank lines (2)'],
+  ] as const) {
+    it(`rejects ${what}, and writes no state for it`, async () => {
+      const state = path.join(folder(), 'empty.json');
+      const { code, stdout, stderr } = await runCli(['monitor', ...COLUMNS, '--state', state], { input });
+      expect(code).to.equal(2);
+      expect(stdout).to.equal('');
+      expect(stderr).to.include(`${found}, and no event was counted.`).and.include('Check the program before the pipe');
+      expect(existsSync(state)).to.equal(false);
+    });
+  }
+
+  describe('says beside the verdict how many events could not be used', () => {
+    const renamed = decisions(5000).map(({ sex, ...row }, index) => (index < 100 ? { ...row, sex } : { ...row, sx: sex }));
+    const title = 'No alarm, but 4,900 of 5,000 events could not be used';
+
+    it('on stdin, if a field is renamed in the middle of the stream', async () => {
+      const out = path.join(folder(), 'renamed');
+      const args = ['monitor', ...COLUMNS, '--output-dir', out];
+      const { code, stdout, stderr } = await runCli(args, { input: ndjson(renamed) });
+      expect(code, stderr).to.equal(0);
+      expect(stdout.split('\n')[0]).to.equal(title);
+      const sentence = "4,900 of 5,000 events have no usable group in 'sex', so its metrics do not count them.";
+      expect(joinLines(stdout)).to.include(sentence);
+      expect(readFileSync(path.join(out, 'report.md'), 'utf8')).to.include(sentence);
+      expect(readFileSync(path.join(out, 'dashboard.html'), 'utf8')).to.include('4,900 of 5,000 events have no usable group');
+    });
+
+    it('of a file, also if an alarm was raised', async () => {
+      const file = path.join(folder(), 'gaps.csv');
+      const rows = renamed.map(({ approved, sex = '' }: { approved: number; sex?: string }) => `${String(approved)},${sex}`);
+      writeFileSync(file, ['approved,sex', ...rows].join('\n'));
+      expect((await runCli(['monitor', '--csv', file, ...COLUMNS])).stdout.split('\n')[0]).to.equal(title);
+      const breach = decisions(5000, 0).map(({ approved, sex }, row) => `${row % 5 === 0 ? '' : String(approved)},${sex}`);
+      writeFileSync(file, ['approved,sex', ...breach].join('\n'));
+      const { code, stdout } = await runCli(['monitor', '--csv', file, ...COLUMNS]);
+      expect(code).to.equal(1);
+      expect(stdout.split('\n')[0]).to.equal('ALARM: 1 alarm raised; 1,000 of 5,000 events could not be used');
+      expect(joinLines(stdout)).to.include('1,000 of 5,000 events have no prediction or no weight, and are not counted.');
+    });
+
+    it('and how many lines could not be counted', async () => {
+      const input = `${ndjson(decisions(3000))}not JSON\n[]\n`;
+      const { stdout } = await runCli(['monitor', ...COLUMNS], { input });
+      expect(stdout.split('\n')[0]).to.equal('No alarm, but 2 lines could not be counted');
+    });
+  }); // prettier-ignore
+
+  it('warns of groups whose labels look alike, on the console and in the reports', async () => {
+    const out = path.join(folder(), 'alike');
+    const spellings = ['Female', 'FEMALE', 'Female ', ' female', 'male', 'male'];
+    const rows = decisions(3000).map((row, index) => ({ ...row, sex: spellings[index % 6] }));
+    const { code, stdout } = await runCli(['monitor', ...COLUMNS, '--output-dir', out], { input: ndjson(rows) });
     expect(code).to.equal(0);
-    expect(stdout).to.match(/^No alarm\n[^]*\nBefore the first event\n/);
-    expect(existsSync(state)).to.equal(false);
-  });
+    const warning =
+      "Groups of 'sex' differ only by case, spaces or Unicode form: ' female' (500 events), 'FEMALE' (500 events), 'Female' (500 events), 'Female ' (500 events); each is measured as a separate group.";
+    expect(joinLines(stdout)).to.include(warning);
+    expect(readFileSync(path.join(out, 'report.md'), 'utf8')).to.include(warning);
+    expect(readFileSync(path.join(out, 'dashboard.html'), 'utf8')).to.include('differ only by case, spaces or Unicode form');
+  }); // prettier-ignore
 
   it('resumes from its state for any first line', async () => {
     const state = path.join(folder(), 'firsts.json');

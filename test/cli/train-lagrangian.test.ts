@@ -74,11 +74,18 @@ describe('evenhand train-lagrangian', () => {
     expect(await run()).to.deep.equal(await run());
   });
 
-  it('says if the tolerance was never met', async () => {
+  it('says once if the tolerance was never met', async () => {
     const args = ['--epochs', '1', '--eo-tol', '0', '--fairness', 'equalized_odds'];
-    const { stdout } = await runCli(['train-lagrangian', '--csv', await makeWages(folder()), ...WAGES, ...args]);
+    const { stdout, stderr } = await runCli([
+      'train-lagrangian',
+      '--csv',
+      await makeWages(folder()),
+      ...WAGES,
+      ...args,
+    ]);
     expect(joinLines(stdout)).to.match(/the gap between groups in true and false positive rates, to at most 0\./);
     expect(stdout).to.match(/^- The gap was never within the tolerance: try more epochs/m);
+    expect(`${stdout}${stderr}`.split('never within the tolerance')).to.have.lengthOf(2);
   });
 
   it('exits with 130 on an interrupt and leaves no files', async () => {

@@ -255,7 +255,8 @@ describe('evenhand verify', () => {
       for (const data of [shuffled, inFolder('rows.parquet')]) {
         const { passed, checks } = await verify(file, '--csv', data);
         expect(passed, JSON.stringify(checks)).to.equal(true);
-        expect(checks.at(-1)?.message).to.contain('another SHA-256').and.to.contain('all numbers are the same');
+        const found = checks.find(({ name }) => name === 'data');
+        expect(found?.message).to.contain('another SHA-256').and.to.contain('all numbers are the same');
       }
     });
 
@@ -302,7 +303,8 @@ describe('evenhand verify', () => {
   describe('of a page', () => {
     it('finds nothing in an untouched page', async () => {
       const { passed, checks } = await verify(await report('report.html'), '--csv', inFolder('rows.csv'));
-      expect([passed, checks.map(({ name }) => name)]).to.deep.equal([true, ['checksums', 'results', 'data', 'page']]);
+      const names = ['checksums', 'results', 'data', 'page', 'provenance'];
+      expect([passed, checks.map(({ name }) => name)]).to.deep.equal([true, names]);
     });
 
     it('names a digit, a word and a line that only the page shows', async () => {
@@ -356,11 +358,37 @@ describe('evenhand verify', () => {
         const { code, stdout } = await runCli(['verify', file, ...args]);
         return [code, /^\S+/.exec(stdout)?.[0], ...[...stdout.matchAll(/^Not checked: (\S+)/gm)].map(([, name]) => name)]; // prettier-ignore
       };
-      expect(await of()).to.deep.equal([0, 'CONSISTENT', 'data', 'signature']);
-      expect(await of('--counts-only')).to.deep.equal([0, 'CONSISTENT', 'data', 'signature']);
-      expect(await of('--csv', inFolder('rows.csv'))).to.deep.equal([0, 'VERIFIED', 'signature']);
+      expect(await of()).to.deep.equal([0, 'CONSISTENT', 'data', 'provenance', 'signature']);
+      expect(await of('--counts-only')).to.deep.equal([0, 'CONSISTENT', 'data', 'provenance', 'signature']);
+      expect(await of('--csv', inFolder('rows.csv'))).to.deep.equal([0, 'VERIFIED', 'provenance', 'signature']);
       expect(await of('--key', key)).to.deep.equal([0, 'VERIFIED', 'data']);
       expect(await of('--key', key, '--csv', inFolder('rows.csv'))).to.deep.equal([0, 'VERIFIED']);
+    });
+
+    it('names the date of a page among what was not checked, unless a signature covers it', async () => {
+      const { key } = await signed();
+      const page = await report('page.html', rows(), ['--sign', inFolder('audit.pem')]);
+      const text = readFileSync(page, 'utf8');
+      const date = new Date().toISOString().slice(0, 4);
+      writeFileSync(page, text.replaceAll(`${date}-`, '2001-'));
+      const csv = ['--csv', inFolder('rows.csv')];
+      const { passed, checks } = await verify(page, ...csv);
+      expect(passed).to.equal(true);
+      const found = checks.find(({ name }) => name === 'provenance');
+      expect(found?.passed).to.equal(null);
+      expect(found?.message)
+        .to.include('The date of the report: nothing in the data shows when it was made, and no checksum covers it.')
+        .and.match(
+          /The command, its options, the version of evenhand, .*: the data do not show them. Only checksums cover them/,
+        );
+      expect(failures(await verify(page, ...csv, '--key', key))).to.have.keys(['signature']);
+      writeFileSync(page, text);
+      const signedChecks = (await verify(page, ...csv, '--key', key)).checks;
+      expect(signedChecks.map(({ name, passed: isSame }) => [name, isSame])).to.deep.equal([
+        ...['checksums', 'results', 'data', 'page', 'signature'].map((name) => [name, true]),
+      ]);
+      const json = (await verify(await report('report.json'), ...csv)).checks;
+      expect(json.find(({ name }) => name === 'provenance')?.message).not.to.include('The date');
     });
 
     it('rejects a changed envelope', async () => {

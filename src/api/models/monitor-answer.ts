@@ -57,6 +57,9 @@ export const streamStateSchema = model('StreamState', 'The state of a monitored 
   n_labels: count.describe('The number of labels that arrived after their event.'),
   timestamp: textOrNull.describe('The time of the latest event.'),
   faults: z.record(z.string(), count).describe('The number of problems by reason, such as missing_prediction.'),
+  warnings: z
+    .array(z.string())
+    .describe('What to check before you rely on the states, such as groups whose labels look alike.'),
   alerts: alerts.describe('The alarms that were raised, oldest first.'),
   watches: alerts.describe('Early hints, which may be wrong.'),
   states: z.record(z.string(), z.record(z.string(), state)).describe('The state by attribute and metric.'),
@@ -75,6 +78,11 @@ const APPENDED = {
   repeated: count.describe('The number of lines that had been counted before.'),
   n_events: count,
   n_labels: count,
+  faults: z
+    .record(z.string(), count)
+    .describe(
+      'The number of problems with these lines by reason, such as missing_group: the events that count for no group.',
+    ),
   alerts: alerts.describe('The alarms that these lines raised.'),
 } as const;
 

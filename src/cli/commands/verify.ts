@@ -73,10 +73,14 @@ async function run(options: VerifyOptions, { key }: VerifyRequest, [path = '']: 
     ? await (await import('../../integration/verify-workflow.ts')).verifyWorkflow(path, { source })
     : await verifyReport(report, { source });
   const signature = options.signature ?? `${file}.dsse.json`;
+  const signed =
+    key === undefined ? await findUncheckedSignature(signature) : [await checkSignature(report, key, signature)];
+  const isSigned = signed.some(({ passed }) => passed === true);
   const verification = outcomeOf([
     ...checks,
     ...(source === undefined ? [DATA_UNCHECKED] : []),
-    ...(key === undefined ? await findUncheckedSignature(signature) : [await checkSignature(report, key, signature)]),
+    ...(isSigned ? [] : [provenanceUnchecked(isFolder, report.trimStart().startsWith('<'))]),
+    ...signed,
   ]);
   await printResult(options, {
     json: () => verificationToJson(verification),
@@ -92,6 +96,22 @@ const DATA_UNCHECKED: VerificationCheck = {
   message: 'The report was not compared with the rows. Give them with --csv.',
   differences: [],
 };
+
+/** Returns the check of what a report says about its origin, which only a signature can show. */
+function provenanceUnchecked(isFolder: boolean, isPage: boolean): VerificationCheck {
+  const fields = isFolder
+    ? 'The date, the command, the version of evenhand and the names of the input files'
+    : 'The command, its options, the version of evenhand, the names of the input files, the number of rows read, notes, and a comparison with another report';
+  const message = [
+    // Reports in JSON have no date.
+    ...(isPage
+      ? ['The date of the report: nothing in the data shows when it was made, and no checksum covers it.']
+      : []),
+    `${fields}: the data do not show them. Only checksums cover them, which can be replaced together with them.`,
+    'A signature covers all of this. Check it with --key.',
+  ].join(' ');
+  return { name: 'provenance', passed: null, message, differences: [] };
+}
 
 /** Returns the check of a signature that was found, but not checked because no key was given. */
 async function findUncheckedSignature(path: string): Promise<readonly VerificationCheck[]> {

@@ -1,3 +1,4 @@
+import { formatCount } from '../../internal/format.ts';
 import { parseObject } from '../../internal/values.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { suggestNames } from '../../internal/arguments.ts';
@@ -27,20 +28,30 @@ export interface FirstLine {
   readonly text: string;
 }
 
+/** What a run has read of a stream. */
+interface LinesRead {
+  /** The number of lines, also blank ones. */
+  readonly lines: number;
+  /** The first non-blank line; undefined if there was none. */
+  readonly first: FirstLine | undefined;
+}
+
 /**
  * Checks that at least one event of a stream was counted. Without this check, a run that counted nothing would look
  * safe because it has no alarms.
- * @param first the first non-blank line; undefined if there was none
  * @throws {DataValidationError} if nothing was counted; the error says what the first line lacks
  */
 export function assertLinesCounted(
   request: MonitorRequest,
   tracker: RealTimeFairnessTracker,
   before: CountedSoFar,
-  first: FirstLine | undefined,
+  { lines, first }: LinesRead,
 ): void {
   const now = countedSoFar(tracker);
-  if (first === undefined || now.labels > before.labels) return;
+  // A resumed run may find nothing new.
+  if (first === undefined && now.events > 0) return;
+  if (first === undefined) throw request.kafka === undefined ? noLines(lines) : noMessages(request);
+  if (now.labels > before.labels) return;
   if (now.events === before.events) throw nothingIn(first, request);
   if (now.grouped > before.grouped || hasZeroWeights(tracker)) return;
   throw missingField(first, sensitiveOf(request), 'and no event has a group') ?? noGroup('event', request);
@@ -59,6 +70,26 @@ export function assertRowsCounted(
   const now = countedSoFar(tracker);
   if (now.events === before.events) throw noPrediction(`row of '${path}'`, request);
   if (now.grouped === before.grouped && !hasZeroWeights(tracker)) throw noGroup(`row of '${path}'`, request);
+}
+
+/** Returns the error for a stream at a broker without a message. */
+export function noMessages({ topic, redisStream }: MonitorRequest): DataValidationError {
+  const [what, option] =
+    redisStream === undefined ? [`topic '${topic ?? ''}'`, '--topic'] : [`stream '${redisStream}'`, '--redis-stream'];
+  return new DataValidationError(`The ${what} had no messages to read, and no event was counted.`, {
+    code: 'empty-data',
+    context: { topic, redisStream },
+    suggestion: `Check ${option}, --from and --consumer-group, and the program that writes the messages.`,
+  });
+}
+
+function noLines(lines: number): DataValidationError {
+  const found = lines === 0 ? 'no lines' : `only blank lines (${formatCount(lines)})`;
+  return new DataValidationError(`The input had ${found}, and no event was counted.`, {
+    code: 'empty-data',
+    context: { lines },
+    suggestion: 'Check the program before the pipe, or give a file with --csv.',
+  });
 }
 
 function nothingIn(first: FirstLine, request: MonitorRequest): DataValidationError {

@@ -7,6 +7,7 @@ import { takeGaps, type WatchedGap } from '../../monitoring/dashboard/take-gaps.
 import { takeView } from '../../monitoring/dashboard/take-view.ts';
 import type { ReplayResult } from '../../monitoring/replay.ts';
 import type { RealTimeFairnessTracker } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
+import { type UnusedEvents, unusedEvents } from '../../monitoring/tracker/unused-events.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
 import type { MonitorPaths } from './monitor-parts.ts';
 import type { WriteOutcome } from './write-outputs.ts';
@@ -54,6 +55,7 @@ export interface MonitorOutcome extends Pick<ReplayResult, 'alerts' | 'watches' 
   readonly view: MonitoringView;
   /** The number of events in the sliding window. */
   readonly windowEvents: number;
+  readonly unused: UnusedEvents;
   /** The number of lines that could not be counted. */
   readonly refusedLines: number;
   /** The files that were written. */
@@ -104,6 +106,7 @@ export async function outcomeOf(
     isAlarmed: [alerts, open, preview?.alerts ?? []].some(({ length }) => length > 0),
     view: takeView(tracker, shownEngine),
     gaps: takeGaps(tracker, engine, states),
+    unused: unusedEvents(tracker),
     windowEvents: tracker.stream.window.length,
     written: [...written, ...appended(request, paths)],
     warnings: [...remarks, ...lossesOf(paths)],

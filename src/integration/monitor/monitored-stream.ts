@@ -1,13 +1,13 @@
 import { FairnessToolkitError } from '../../exceptions/index.ts';
 import { nextTurn } from '../../internal/next-turn.ts';
 import { findJsonProblem, isNestedDeeper } from '../../internal/strict-json.ts';
-import { isMapping } from '../../internal/values.ts';
+import { isMapping, parseObject } from '../../internal/values.ts';
 import type { AlertEvent } from '../../monitoring/alarms/alert-event.ts';
 import type { EngineUpdate } from '../../monitoring/alarms/fairness-drift-and-alert-engine.ts';
 import type { EngineSnapshot } from '../../monitoring/alarms/engine-snapshot.ts';
 import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
 import { takeGaps } from '../../monitoring/dashboard/take-gaps.ts';
-import { takeView } from '../../monitoring/dashboard/take-view.ts';
+import { notesOf, takeView } from '../../monitoring/dashboard/take-view.ts';
 import { isDue, positionOf } from '../../monitoring/follow-lines.ts';
 import { RealTimeFairnessTracker, type TrackerSnapshot } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
@@ -37,8 +37,18 @@ export interface CheckedLines {
   readonly unknown: number;
 }
 
+/** Events of which none has a field that names a group. Nothing of them can be compared. */
+export interface UngroupedLines {
+  /** The sensitive field that no event has. */
+  readonly missing: string;
+  /** The fields of the first event. */
+  readonly fields: readonly string[];
+}
+
 /** The result of counting rows. */
 export interface AppliedRows {
+  /** The number of problems with these rows by reason, as in {@link MonitoredStream.facts}. */
+  readonly faults: Readonly<Record<string, number>>;
   readonly alerts: readonly AlertEvent[];
   readonly watches: readonly AlertEvent[];
 }
@@ -80,6 +90,7 @@ export class MonitoredStream {
   readonly timestamp: string | undefined;
   readonly #parts: MonitorParts;
   readonly #columns: readonly string[];
+  readonly #sensitive: readonly string[];
   readonly #labelKeys: ReadonlySet<string>;
   #alerts: AlertEvent[];
   #watches: AlertEvent[];
@@ -104,7 +115,8 @@ export class MonitoredStream {
     const { yPred, yTrue, id, sampleWeight, attributes, within } = request;
     const named = [id, yPred, yTrue, sampleWeight, timestamp, within, ...attributes.flat()];
     this.#columns = [...new Set(named.filter((name) => name !== undefined))];
-    this.#labelKeys = new Set([id, ...attributes.flat(), ...(within === undefined ? [] : [within])]);
+    this.#sensitive = [...new Set(attributes.flat())];
+    this.#labelKeys = new Set([id, ...this.#sensitive, ...(within === undefined ? [] : [within])]);
   }
 
   /** Returns the column of times for a stream that begins with a line: `timestamp`, if the line has this field. */
@@ -128,10 +140,11 @@ export class MonitoredStream {
     kind: LineKind,
     lines: readonly string[],
     ids: Set<string> = new Set(),
-  ): Promise<CheckedLines | readonly InvalidLine[]> {
+  ): Promise<CheckedLines | UngroupedLines | readonly InvalidLine[]> {
     const invalid: InvalidLine[] = [];
     const own = new Set<string>();
     const rows: StreamRow[] = [];
+    const absent = new Set(kind === 'events' ? this.#sensitive : []);
     let repeated = 0;
     let unknown = 0;
     for (const [index, line] of lines.entries()) {
@@ -142,6 +155,7 @@ export class MonitoredStream {
         if (invalid.length === MAX_INVALID) break;
         continue;
       }
+      for (const name of absent) if (Object.hasOwn(row, name)) absent.delete(name);
       const id = String(row[this.request.id]);
       const known = this.#parts.tracker.stream.labels?.find(id);
       const isRepeated =
@@ -152,6 +166,8 @@ export class MonitoredStream {
       own.add(id);
     }
     if (invalid.length > 0) return invalid;
+    const [missing] = absent;
+    if (missing !== undefined) return { missing, fields: Object.keys(parseObject(lines[0] ?? '') ?? {}) };
     for (const id of own) ids.add(id);
     return { rows, repeated, unknown };
   }
@@ -163,6 +179,7 @@ export class MonitoredStream {
   async apply(kind: LineKind, rows: readonly StreamRow[], time: number): Promise<AppliedRows> {
     const alerts: AlertEvent[] = [];
     const watches: AlertEvent[] = [];
+    const before = this.#parts.tracker.faults;
     for (const [index, row] of rows.entries()) {
       if (index % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await nextTurn();
       const update = this.#count(kind, row, time);
@@ -171,7 +188,7 @@ export class MonitoredStream {
     }
     this.#alerts = [...this.#alerts, ...alerts].slice(-MAX_ALERTS);
     this.#watches = [...this.#watches, ...watches].slice(-MAX_ALERTS);
-    return { alerts, watches };
+    return { faults: newProblems(before, this.#parts.tracker.faults), alerts, watches };
   }
 
   /**
@@ -186,10 +203,15 @@ export class MonitoredStream {
     return monitorToJson({ alerts: this.#alerts, watches: this.#watches, states, gaps, preview });
   }
 
-  /** Returns the time of the latest event, and the numbers of problems by reason. */
-  facts(): { readonly timestamp: string | null; readonly faults: Readonly<Record<string, number>> } {
-    const { timestamp, faults } = this.#parts.tracker;
-    return { timestamp, faults: { ...faults } };
+  /** Returns the time of the latest event, the numbers of problems by reason, and warnings. */
+  facts(): {
+    readonly timestamp: string | null;
+    readonly faults: Readonly<Record<string, number>>;
+    readonly warnings: readonly string[];
+  } {
+    const { tracker } = this.#parts;
+    const { timestamp, faults } = tracker;
+    return { timestamp, faults: { ...faults }, warnings: notesOf(tracker) };
   }
 
   /** Returns the content of the dashboard. */
@@ -268,6 +290,15 @@ export class MonitoredStream {
 
 /** The default number of events between two checks, as in `monitor`. */
 const LOOK_EVERY = 100;
+
+/** Returns how much each number of problems has grown. */
+function newProblems(
+  before: Readonly<Record<string, number>>,
+  now: Readonly<Record<string, number>>,
+): Record<string, number> {
+  const added = Object.entries(now).map(([reason, count]) => [reason, count - (before[reason] ?? 0)] as const);
+  return Object.fromEntries(added.filter(([, count]) => count > 0));
+}
 
 function parsed(line: string): unknown {
   try {

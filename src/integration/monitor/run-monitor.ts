@@ -207,7 +207,11 @@ async function followStream(
   const alerts: AlertEvent[] = [];
   const watches: AlertEvent[] = [];
   let first: FirstLine | undefined;
-  const { last, refused } = await followLines(
+  const {
+    last,
+    refused,
+    lines: read,
+  } = await followLines(
     noting(lines, (line) => (first ??= line)),
     {
       tracker: parts.tracker,
@@ -239,7 +243,7 @@ async function followStream(
   const isPreview = extraChecksOf(request) === 'previewed';
   if (!isPreview) parts.tracker.flush();
   if (hooks.isStopped?.() !== true && kafka?.failure === undefined)
-    assertLinesCounted(request, parts.tracker, before, first);
+    assertLinesCounted(request, parts.tracker, before, { lines: read, first });
   const remarks = strangeLabels(request, parts.tracker);
   const preview = isPreview ? last : null;
   const { states } = last;

@@ -6,6 +6,7 @@ import { RedisStreamSource } from '../../monitoring/streams/redis-stream-source.
 import { RealTimeFairnessTracker } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
+import { noMessages } from './assert-counted.ts';
 import type { MonitorHooks, MonitorOutcome } from './monitor-outcome.ts';
 import { outcomeOf } from './monitor-outcome.ts';
 import { assertReachable, engineOptionsOf, type MonitorPaths, trackerOptionsOf } from './monitor-parts.ts';
@@ -127,12 +128,11 @@ function dashboardRefresher(
   };
 }
 
-/**
- * Checks that at least one event of the stream was counted, if there were messages. Otherwise a run that counted nothing
- * would look safe.
- */
-function assertCounted({ yPred }: MonitorRequest, { tracker, counts, refused }: FollowStreamResult): void {
-  if (tracker.nEvents > 0 || counts.messages === 0) return;
+/** Checks that at least one event of the stream was counted. Otherwise a run that counted nothing would look safe. */
+function assertCounted(request: MonitorRequest, { tracker, counts, refused }: FollowStreamResult): void {
+  const { yPred } = request;
+  if (tracker.nEvents > 0) return;
+  if (counts.messages === 0) throw noMessages(request);
   throw new DataValidationError(
     `No message was counted: ${String(refused)} of ${String(counts.messages)} could not be read.`,
     {

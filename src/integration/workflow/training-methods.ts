@@ -6,7 +6,8 @@ import { LinearRegression } from '../../training/estimators/linear-regression.ts
 import { LogisticRegression } from '../../training/estimators/logistic-regression.ts';
 import type { SavableModel } from '../../training/models/describe-model.ts';
 import type { NetworkFitOptions } from '../../training/networks/fit-inputs.ts';
-import { LagrangianFairnessTrainer } from '../../training/networks/lagrangian-fairness-trainer.ts';
+import { LagrangianFairnessTrainer, toleranceWarnings } from '../../training/networks/lagrangian-fairness-trainer.ts';
+import { fitUnlogged } from '../../training/networks/network-trainer.ts';
 import { RegularizedFairnessTrainer } from '../../training/networks/regularized-fairness-trainer.ts';
 import type { LossRange } from '../../training/reductions/constraint-names.ts';
 import { type ReductionsOptions, unmetWarnings } from '../../training/reductions/reductions-options.ts';
@@ -70,7 +71,7 @@ export const TRAINING_METHODS: Readonly<Record<TrainingMethod, TrainMethod>> = {
     const { params, task, randomState: seed, backend } = settings;
     const trainer = new LagrangianFairnessTrainer({ backend, ...params, task, seed });
     const trained = await trainNetwork(trainer, rows, settings);
-    return { ...trained, warnings: [...trained.warnings, ...unmetWarning(trainer)] };
+    return { ...trained, warnings: [...trained.warnings, ...toleranceWarnings(trainer)] };
   },
 };
 
@@ -178,7 +179,7 @@ async function trainNetwork(
   { task, onProgress, signal }: MethodSettings,
 ): Promise<TrainedModel> {
   const options: NetworkFitOptions = { sensitive: groups, features: specs, sampleWeight, onProgress, signal };
-  await trainer.fit(table, y, options);
+  await fitUnlogged(trainer, table, y, options);
   return {
     model: trainer,
     features: undefined,
@@ -186,15 +187,4 @@ async function trainNetwork(
     candidates: () => Promise.resolve([]),
     warnings: trainer.warnings,
   };
-}
-
-/** Returns a warning if no epoch was within the tolerance. In this case, the epoch closest to the tolerance is kept. */
-function unmetWarning({ history, bestEpoch, options }: LagrangianFairnessTrainer): string[] {
-  const { fairness, dpTol, eoTol } = options;
-  const violation = history[bestEpoch - 1]?.violationHard ?? 0;
-  const tolerance = fairness === 'demographic_parity' ? dpTol : eoTol;
-  if (violation <= tolerance) return [];
-  return [
-    `the constraint is not met on the training rows: no epoch was within ${String(tolerance)}; the closest, which is kept, has a gap of ${violation.toPrecision(3)}; train for more epochs, or raise the tolerance`,
-  ];
 }

@@ -1,3 +1,5 @@
+import { capital, counted, formatCount } from '../../internal/format.ts';
+import { alikeGroupWarnings } from '../../table/index.ts';
 import type { AlertEvent, AlertHistory } from '../alarms/alert-event.ts';
 import { missingSentence, stateSentence } from '../alarms/alert-words.ts';
 import type { FairnessDriftAndAlertEngine } from '../alarms/fairness-drift-and-alert-engine.ts';
@@ -10,6 +12,7 @@ import { CrossedCodes } from '../tracker/group-codes.ts';
 import type { RealTimeFairnessTracker } from '../tracker/real-time-fairness-tracker.ts';
 import { cumulativeWindow, measureGroups } from '../tracker/stream-window.ts';
 import { takeAttribute } from '../tracker/take-records.ts';
+import { type UnusedEvents, unusedEvents } from '../tracker/unused-events.ts';
 import { takeGapsWithin } from './take-gaps.ts';
 import type { CrossedCells, MonitoringView, WatchedMetric } from './monitoring-view.ts';
 
@@ -41,7 +44,7 @@ export function takeView(tracker: RealTimeFairnessTracker, engine: FairnessDrift
       parts.length === 2 ? [crossedCells(stream, attribute, parts)] : [],
     ),
     faults: tracker.faults,
-    notes: notesOf(stream),
+    notes: notesOf(tracker),
   });
 }
 
@@ -106,9 +109,13 @@ function crossedCells(stream: EventStream, attribute: number, parts: readonly nu
   };
 }
 
-function notesOf({ options, shape }: EventStream): string[] {
+/** Returns important notes for the reader of results. Each note is a sentence. */
+export function notesOf(tracker: RealTimeFairnessTracker): string[] {
+  const { options, shape } = tracker.stream;
   const watchesErrors = options.metrics.some(({ measures }) => measures.some(({ kind }) => kind === 'error'));
   return [
+    ...unusedSentences(unusedEvents(tracker)),
+    ...alikeGroups(tracker),
     ...(watchesErrors && options.errorScale === null
       ? [
           'Errors have no interval that holds at all times, so they raise no alarm. Set errorScale to the largest possible error.',
@@ -118,4 +125,31 @@ function notesOf({ options, shape }: EventStream): string[] {
       ? ['Weighted errors have no interval that holds at all times, so they raise no alarm.']
       : []),
   ];
+}
+
+function unusedSentences({ total, leftOut, ungrouped }: UnusedEvents): string[] {
+  const some = (events: number): string => `${formatCount(events)} of ${counted(total, 'event')}`;
+  const text = (events: number, one: string, many: string): string => (events === 1 ? one : many);
+  return [
+    ...(leftOut === 0
+      ? []
+      : [
+          `${some(leftOut)} ${text(leftOut, 'has no prediction or no weight, and is', 'have no prediction or no weight, and are')} not counted.`,
+        ]),
+    ...ungrouped.map(
+      ({ attribute, events }) =>
+        `${some(events)} ${text(events, 'has', 'have')} no usable group in '${attribute}', so its metrics do not count ${text(events, 'it', 'them')}.`,
+    ),
+  ];
+}
+
+/** Returns warnings about groups whose labels look alike. Intersections have the groups of their attributes. */
+function alikeGroups(tracker: RealTimeFairnessTracker): string[] {
+  const coverage = tracker.labelCoverage();
+  return tracker.stream.options.attributes.flatMap(({ name, parts }) => {
+    if (parts.length > 0) return [];
+    const groups = coverage.filter(({ attribute }) => attribute === name);
+    const labels = groups.map(({ group, n }) => ({ label: group, count: n }));
+    return alikeGroupWarnings(name, labels, 'event').map((warning) => `${capital(warning)}.`);
+  });
 }

@@ -6,8 +6,10 @@ import {
   LAGRANGIAN_DEFAULTS,
   LagrangianFairnessTrainer,
   type LagrangianFairnessTrainerOptions,
+  toleranceWarnings,
 } from '../networks/lagrangian-fairness-trainer.ts';
 import type { LagrangianEpoch } from '../networks/lagrangian-objective.ts';
+import { fitUnlogged } from '../networks/network-trainer.ts';
 import { RegularizedFairnessTrainer } from '../networks/regularized-fairness-trainer.ts';
 import { fitJob, type JobDecisions, partOf, prepareJob } from './fit-job.ts';
 import { checkJobOptions, JOB_DEFAULTS, type TrainingJobOptions } from './job-options.ts';
@@ -60,7 +62,8 @@ export interface LagrangianJobResult extends TrainingJobResult {
  * is used to select the best epoch. The encoding of features is learned from the training rows only. Sensitive columns
  * are never used as features. `sweepPareto` with the same options trains the same unconstrained network at eta 0.
  *
- * The constraint applies to decisions on the training rows and reduces accuracy. On other rows the gap may be larger.
+ * The constraint applies to decisions on the training rows and reduces accuracy. On other rows the gap may be larger. If
+ * no epoch was within the tolerance, `warnings` says so.
  * @throws {DataValidationError} if a column is unknown, the target does not have two values, there is only one group,
  *   or there are too few rows
  * @throws {ValueError} if a value is out of range or a name is unknown
@@ -95,7 +98,7 @@ export async function trainLagrangian(
     const shared = { sensitive: groups, features: specs, signal };
     const [first, second] = STAGES.map((stage, half) => partOf(onProgress, half, STAGES.length, stage));
     await free.fit(table, y, { ...shared, onProgress: first });
-    await trainer.fit(table, y, { ...shared, onProgress: second });
+    await fitUnlogged(trainer, table, y, { ...shared, onProgress: second });
     return {
       warnings: [...notes, ...trainer.warnings],
       decide: async ({ table: asked }: TrainingRows): Promise<JobDecisions> => ({
@@ -114,7 +117,7 @@ export async function trainLagrangian(
     constraint: Object.freeze({ ...describeModel(trainer).constraint }),
     seed: filled.seed,
     backend: state.network.backend,
-    warnings: Object.freeze([...warnings, ...rows.warnings]),
+    warnings: Object.freeze([...toleranceWarnings(trainer), ...warnings, ...rows.warnings]),
     model: trainer,
     features: state.network.specs,
     history: state.history,

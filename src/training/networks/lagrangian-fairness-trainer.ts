@@ -1,11 +1,14 @@
 import { z } from 'zod';
 
 import { type FilledOptions, fillOptions, invalidParameter, oneOf } from '../../internal/arguments.ts';
+import { getLogger } from '../../internal/logger.ts';
 import { TRAINING_DEFAULTS } from '../../schemas/training-job.ts';
 import { requireInteger } from '../../stats/parameters.ts';
+import type { ColumnSource } from '../../table/index.ts';
 import type { Tf } from '../../tensor/index.ts';
+import type { MatrixSource } from '../data/read-matrix.ts';
 import { EVENTS, FAIRNESS_CONSTRAINTS, type FairnessConstraint } from './fairness-events.ts';
-import type { NetworkFitRows } from './fit-inputs.ts';
+import type { NetworkFitOptions, NetworkFitRows } from './fit-inputs.ts';
 import { createLagrangianObjective, type LagrangianEpoch, type LagrangianObjective } from './lagrangian-objective.ts';
 import { assertNonNegative, assertOption, assertPositive } from './network-options.ts';
 import {
@@ -114,7 +117,7 @@ const KIND = 'lagrangian_fairness_trainer';
  *
  * A tenth of the rows is held out for validation. The weights of the best epoch are kept. The best epoch has the lowest
  * validation loss among the epochs whose decisions on the training rows are within the tolerance. If no epoch is within
- * the tolerance, the best epoch is the epoch that exceeds the tolerance least.
+ * the tolerance, the best epoch is the epoch that exceeds the tolerance least, and `fit` logs a warning.
  *
  * The constraint applies to decisions on the training rows. On other rows the gap may be larger. The constraint reduces
  * accuracy; `history` contains both the loss and the gap.
@@ -150,6 +153,13 @@ export class LagrangianFairnessTrainer extends NetworkTrainer<
     super(readOptions(options));
   }
 
+  /** Fits the network as all network trainers do. Logs a warning if no epoch was within the tolerance. */
+  override async fit(x: MatrixSource, y: ColumnSource, options: NetworkFitOptions): Promise<this> {
+    await super.fit(x, y, options);
+    for (const warning of toleranceWarnings(this)) getLogger().warn(warning);
+    return this;
+  }
+
   protected objectiveOf(tf: Tf, rows: NetworkFitRows): LagrangianObjective {
     const { fairness, dpTol, eoTol } = this.options;
     const tolerances = EVENTS[fairness].map((event) => (event === 'all' ? dpTol : eoTol));
@@ -171,6 +181,17 @@ export class LagrangianFairnessTrainer extends NetworkTrainer<
     trainer.restore(state);
     return trainer;
   }
+}
+
+/** Returns a warning if no epoch of a fit was within the tolerance. */
+export function toleranceWarnings({ history, bestEpoch, options }: LagrangianFairnessTrainer): readonly string[] {
+  const { fairness, dpTol, eoTol } = options;
+  const tolerance = fairness === 'demographic_parity' ? dpTol : eoTol;
+  const gap = history[bestEpoch - 1]?.violationHard ?? 0;
+  if (gap <= tolerance) return [];
+  return [
+    `the gap was never within the tolerance: try more epochs (--epochs), a larger lambdaLr (--lambda-lr) or a larger tolerance; no epoch was within ${String(tolerance)} on the training rows, and the closest one, which is kept, has a gap of ${gap.toPrecision(3)}`,
+  ];
 }
 
 const PARAMS = trainerParamsSchema.extend({

@@ -232,6 +232,17 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
   }
 }
 
+/**
+ * Fits a trainer, and logs nothing. For callers whose result has the warnings, so that a program that prints the result
+ * does not report them twice.
+ */
+export async function fitUnlogged<Trainer extends NetworkTrainer<FilledTrainerOptions, unknown>>(
+  trainer: Trainer,
+  ...rows: Parameters<Trainer['fit']>
+): Promise<void> {
+  await NetworkTrainer.prototype.fit.apply(trainer, rows);
+}
+
 /** Checks the size of a matrix for prediction. `expected` is the number of columns in the fit, if it was a matrix. */
 function assertSize([rows, columns]: readonly [number, number], expected: number | undefined): void {
   if (rows === 0 && columns === 0) {

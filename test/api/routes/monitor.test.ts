@@ -27,7 +27,7 @@ function events(count: number, from = 0): Row[] {
 
 describe('monitored streams', function () {
   this.timeout(60_000);
-  const service = useService({ limits: { streams: 12 } });
+  const service = useService({ limits: { streams: 16 } });
   const post = (location: string, body: string | readonly Row[], type: Record<string, string> = TYPE) =>
     service.ask({
       method: 'POST',
@@ -48,6 +48,52 @@ describe('monitored streams', function () {
     expect([a, b].map((answer) => answer.json<Json>()['accepted']).sort()).to.deep.equal([0, 5]);
     expect(await state('once')).to.include({ n_events: 66 });
     expect((await state('once'))['faults']).to.deep.equal({});
+  });
+
+  it('answers with the numbers of problems of the request by reason', async () => {
+    const ungrouped = (row: Row) => ({ ...row, sex: null });
+    const first = await post(`reasons/events?${OPTIONS}`, [...events(3), ...events(4, 3).map(ungrouped)]);
+    expect(first.json<Json>()).to.deep.include({ accepted: 7, faults: { missing_group: 4 } });
+    expect((await post('reasons/events', events(3, 7))).json<Json>()).to.deep.include({ accepted: 3, faults: {} });
+    const rows = [ungrouped(events(1, 10)[0] ?? {}), { ...events(1, 11)[0], approved: null }];
+    const last = (await post('reasons/events', rows)).json<Json>();
+    expect(last).to.deep.include({ accepted: 2, faults: { missing_prediction: 1, missing_group: 1 } });
+    expect(await state('reasons')).to.deep.include({ faults: { missing_prediction: 1, missing_group: 5 } });
+  });
+
+  it('rejects events of which none has a sensitive field, and counts none of them', async () => {
+    const renamed = (row: Row) => ({ id: row['id'], approved: row['approved'], sx: row['sex'] });
+    const rows = events(50).map(renamed);
+    const detail = "No event has the sensitive field 'sex'. No event was counted.";
+    const created = await post(`renamed/events?${OPTIONS}`, rows);
+    expect(created.statusCode).to.equal(422);
+    const problem = created.json<Json>();
+    expect(problem).to.include({ detail });
+    expect(problem['suggestion']).to.match(
+      /^Did you mean 'sx'\? The fields of the first event are 'id', 'approved' and 'sx'\./,
+    );
+    expect(problem['suggestion']).to.include('"sex": null');
+    expect((await service.ask({ method: 'GET', url: '/monitor/renamed' })).statusCode).to.equal(404);
+
+    await post(`renamed/events?${OPTIONS}`, events(20));
+    expect((await post('renamed/events', rows)).json<Json>()).to.include({ detail });
+    expect(await state('renamed')).to.deep.include({ n_events: 20, faults: {} });
+    // One event with the field is enough: the others are counted as problems.
+    const mixed = await post('renamed/events', [...events(1, 60), ...events(2, 61).map(renamed)]);
+    expect(mixed.json<Json>()).to.deep.include({ accepted: 3, faults: { missing_group: 2 } });
+    const two = await post('two/events?y_pred=approved&sensitive=sex&sensitive=race', events(5));
+    expect(two.payload).to.include("No event has the sensitive field 'race'");
+  });
+
+  it('warns of groups whose labels look alike in the state and on the dashboard', async () => {
+    const rows = events(60).map((row, index) => ({ ...row, sex: ['Female', 'FEMALE ', 'm'][index % 3] }));
+    await post(`alike/events?${OPTIONS}`, rows);
+    const warning =
+      "Groups of 'sex' differ only by case, spaces or Unicode form: 'FEMALE ' (20 events), 'Female' (20 events); each is measured as a separate group.";
+    expect((await state('alike'))['warnings']).to.deep.equal([warning]);
+    const headers = { accept: 'text/markdown' };
+    const report = await service.ask({ method: 'GET', url: '/monitor/alike/dashboard', headers });
+    expect(report.payload).to.include(warning);
   });
 
   it('counts labels of known events once, and reports unknown ones', async () => {
@@ -238,7 +284,7 @@ describe('monitored streams', function () {
 
   it('creates no more streams than the limit, with 503', async () => {
     const statuses: number[] = [];
-    for (let index = 0; index < 13; index++) {
+    for (let index = 0; index < 17; index++) {
       statuses.push((await post(`many-${String(index)}/events?${OPTIONS}`, events(1))).statusCode);
     }
     expect(statuses.at(-1)).to.equal(503);

@@ -11,6 +11,7 @@ import {
   RegularizedFairnessTrainer,
   type RegularizedFairnessTrainerOptions,
 } from '../../../src/training/index.ts';
+import { useLoggedWarnings } from '../../helpers/logged-warnings.ts';
 
 /** Rows in which members of one group more often have a feature and, with it, the positive outcome. */
 function rows(n: number, seed = 1): { x: Table; y: number[]; s: string[] } {
@@ -58,6 +59,26 @@ describe('LagrangianFairnessTrainer', () => {
       expect(bound.history[bound.bestEpoch - 1]?.violationHard).to.be.at.most(0.02);
     });
   }
+
+  describe('logs a warning', () => {
+    const warnings = useLoggedWarnings();
+
+    it('with the tolerance and the gap that was reached, if no epoch was within the tolerance', async () => {
+      const { history, bestEpoch } = await lagrangian({ dpTol: 0, epochs: 1 });
+      const gap = history[bestEpoch - 1]?.violationHard ?? 0;
+      expect(gap).to.be.above(0);
+      expect(warnings()).to.have.lengthOf(1);
+      expect(warnings()[0])
+        .to.match(/^the gap was never within the tolerance/)
+        .and.include('no epoch was within 0 on the training rows')
+        .and.include(`a gap of ${gap.toPrecision(3)}`);
+    });
+
+    it('not if an epoch was within the tolerance', async () => {
+      await lagrangian({ dpTol: 1, epochs: 1 });
+      expect(warnings()).to.deep.equal([]);
+    });
+  });
 
   it('has multipliers that rise, fall and stay at 0 or above', async () => {
     const { history } = await lagrangian({ epochs: 40, patience: 40 });
