@@ -130,6 +130,16 @@ describe('evenhand validate with clusters', () => {
 });
 
 describe('evenhand validate', () => {
+  it('shows labels that differ only by spaces in quotes', async () => {
+    const file = path.join(folder(), 'spaces.csv');
+    const rows = Array.from({ length: 300 }, (_, row) => `${['male', 'male ', 'female'][row % 3] ?? ''},${row % 2}`);
+    writeFileSync(file, ['sex,p', ...rows].join('\n'));
+    const { stdout } = await runCli(['validate', '--csv', file, '--y-pred', 'p', '--sensitive', 'sex']);
+    expect(stdout).to.match(/^female +100 /m);
+    expect(stdout).to.match(/^'male' +100 /m);
+    expect(stdout).to.match(/^'male ' +100 /m);
+  });
+
   it('prints rates, the difference and the excluded groups', async () => {
     const { code, stdout } = await runCli(['validate', '--csv', makeFile(), '--y-pred', 'p', '--sensitive', 'sex']);
     expect(stdout).to.match(/^Demographic parity difference +0\.2500 /m);
