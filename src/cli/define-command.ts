@@ -1,7 +1,6 @@
 import { Command, Option } from 'commander';
 import type { z } from 'zod';
 
-import { splitNames } from '../internal/arguments.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../schemas/min-group-size.ts';
 import type { DecimalSeparator } from '../schemas/data-source.ts';
 import { addClosingHelp } from './help-layout.ts';
@@ -12,6 +11,7 @@ import {
   parseNames,
   parseNumber,
   parseNumbers,
+  parseTexts,
   repeatable,
   requireOptions,
 } from './option-parsers.ts';
@@ -66,8 +66,7 @@ const PARSERS: OptionParsers = {
   data: repeatable((path) => path),
   mark: parseDecimal,
   names: parseNames,
-  // A text may be empty.
-  texts: splitNames,
+  texts: parseTexts,
   units: parseNumbers,
 };
 

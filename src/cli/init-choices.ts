@@ -63,6 +63,8 @@ interface Question {
   /** Information that helps the user to answer. The hint is shown if there is no guess. */
   readonly hint?: string;
   readonly isRequired?: boolean;
+  /** The options that an error names as missing, if it is not only that of the field. */
+  readonly missing?: string;
   /** Whether the guess is certain because of earlier answers, so that the user is not asked. */
   readonly isDerived?: boolean;
   /** Throws if the answer is invalid. */
@@ -163,13 +165,15 @@ export class ColumnChooser {
     if (prompt !== undefined && !acceptsGuesses) return ask(prompt, question);
     if (guess !== undefined && (acceptsGuesses || isDerived === true)) return guess;
     if (isRequired !== true) return undefined;
-    throw new ConfigValidationError(`Missing: ${flagName(field)}. ${hint ?? ''}`.trim(), {
+    const { missing = flagName(field) } = question;
+    throw new ConfigValidationError(`Missing: ${missing}. ${hint ?? ''}`.trim(), {
       context: { missing: [flagName(field)] },
+      suggestion: describeGuesses(this.#guesses),
     });
   }
 
   async #column(
-    question: Omit<Question, 'check' | 'guess' | 'hint'>,
+    question: Omit<Question, 'check' | 'guess' | 'hint' | 'missing'>,
     role: string,
     guess: ColumnGuess | undefined,
   ): Promise<string | undefined> {
@@ -182,7 +186,8 @@ export class ColumnChooser {
     const name = await this.#answer({
       ...question,
       guess: free?.column,
-      hint: `Without decisions (--y-pred) or scores (--score), true labels are needed. ${this.#columns()}`,
+      missing: MEASURABLE,
+      hint: `No column name suggests decisions, true labels or scores. ${this.#columns()}`,
       check,
     });
     if (name !== undefined) this.#assign(name, role, free);
@@ -346,6 +351,26 @@ export class ColumnChooser {
   #columns(): string {
     return `The columns are ${quotedList(this.#table.columnNames)}.`;
   }
+}
+
+/** The options that say what is measured, of which one is required. */
+const MEASURABLE = 'one of --y-pred, --y-true and --score';
+
+/** Describes the guesses as options, each with its reason. */
+export function describeGuesses(guesses: ColumnGuesses): string {
+  const { decision, truth, score, weight, cluster, sensitive } = guesses;
+  const known: (readonly [field: keyof GivenAnswers, guess: ColumnGuess | undefined])[] = [
+    ['yPred', decision],
+    ['score', score],
+    ['yTrue', truth],
+    ...sensitive.map((guess) => ['sensitive', guess] as const),
+    ['sampleWeight', weight],
+    ['cluster', cluster],
+  ];
+  const texts = known.flatMap(([field, guess]) =>
+    guess === undefined ? [] : [`${flagName(field)} '${guess.column}' (${guess.reason})`],
+  );
+  return texts.length === 0 ? 'No column could be guessed.' : `Guessed from the file: ${texts.join('; ')}.`;
 }
 
 /** Returns the first names in quotes, and the number of the other names. */

@@ -60,6 +60,11 @@ export const parseCrossing = Object.assign((text: string): string[] => parseName
   insteadOfRepeating: 'a comma-separated list intersects several columns',
 });
 
+/** Parses a comma-separated list of texts, of which one may be empty. The option cannot be repeated. */
+export const parseTexts = Object.assign((text: string): string[] => splitNames(text), {
+  insteadOfRepeating: 'a comma-separated list holds several texts',
+});
+
 /** Returns a suggestion for a user who repeats an option; undefined if there is no alternative. */
 export function insteadOfRepeating({ parseArg }: Pick<Option, 'parseArg'>): string | undefined {
   return parseArg !== undefined && 'insteadOfRepeating' in parseArg ? String(parseArg.insteadOfRepeating) : undefined;

@@ -1,5 +1,6 @@
 import { Command, CommanderError, type Option } from 'commander';
 
+import { quoteArgument } from '../document/provenance.ts';
 import { FairnessToolkitError } from '../exceptions/index.ts';
 import { parametersIn, renameParameters, toSnakeCase } from '../internal/arguments.ts';
 import { VERSION } from '../internal/version.ts';
@@ -190,7 +191,7 @@ Run 'evenhand COMMAND --help' for the options and examples of a command.`,
       // Commander prints an error and its suggestion on two lines; this program prints each error on one line, which only
       // a terminal wraps.
       outputError: (text, write) => {
-        const line = `${asSentence(withCompletions(text, command))}${hintFor(text, command)} Run '${callOf(command)} --help' for the options.`;
+        const line = `${asSentence(withCompletions(text, command))}${hintFor(text, command, args)} Run '${callOf(command)} --help' for the options.`;
         write(`${fitLine(line)}\n`);
       },
     });
@@ -220,10 +221,31 @@ function withCompletions(text: string, { options }: Command): string {
   return `${text.replace(/\(Did you mean [^)]*\)/, '').trimEnd()} ${question}`;
 }
 
-/** Returns a hint if the shell has probably expanded a glob. */
-function hintFor(text: string, { options }: Command): string {
-  const isExpanded = text.includes('too many arguments') && options.some(({ long }) => long === '--csv');
-  return isExpanded ? ' Put a glob in quotes, or repeat --csv for each file.' : '';
+/** Matches the names of data files. */
+const DATA_FILE = /\.(?:csv|tsv|parquet|ndjson|jsonl)(?:\.gz)?$/i;
+
+/**
+ * Returns a hint about arguments that are too many: files without `--csv`, a glob that the shell has expanded, or a name
+ * with spaces that has no quotes.
+ * @param typed all arguments of the program
+ */
+function hintFor(text: string, command: Command, typed: readonly string[]): string {
+  if (!text.includes('too many arguments')) return '';
+  const { args, options } = command;
+  const [first = ''] = args;
+  if (DATA_FILE.test(first)) {
+    if (!options.some(({ long }) => long === '--csv')) return '';
+    const isExpanded = command.getOptionValue('csv') !== undefined;
+    return isExpanded
+      ? ' Put a glob in quotes, or repeat --csv for each file.'
+      : ` Write ${args.map((file) => `--csv ${quoteArgument(file)}`).join(' ')}.`;
+  }
+  const index = typed.indexOf(first);
+  const option = typed.slice(0, index).findLastIndex((word) => word.startsWith('--'));
+  if (option < 0 || index - option < 2) return '';
+  const rest = typed.slice(index).findIndex((word) => word.startsWith('-'));
+  const words = typed.slice(option + 1, rest < 0 ? undefined : index + rest);
+  return ` Put a name with spaces in quotes: ${typed[option] ?? ''} ${quoteArgument(words.join(' '))}.`;
 }
 
 /** Returns the full command as the user types it: `evenhand config check`. */
@@ -357,7 +379,8 @@ function messageOf(first: Given, second: Given): string {
   const values = [first, second].flatMap(({ value }) => (typeof value === 'string' ? [`'${value}'`] : []));
   const both = values.length === 2 ? `: ${values.join(' and ')}` : '';
   const instead = insteadOfRepeating(second.option);
-  return `error: option '${name}' was given twice${both}. Give it once${instead === undefined ? '' : `; ${instead}`}.`;
+  const list = values.length === 2 ? `: ${name} ${quoteArgument(`${first.value ?? ''},${second.value ?? ''}`)}` : '';
+  return `error: option '${name}' was given twice${both}. Give it once${instead === undefined ? '' : `; ${instead}${list}`}.`;
 }
 
 function nameOf({ long, short, flags }: Option): string {

@@ -1,4 +1,5 @@
 import {
+  capital,
   counted,
   formatCount,
   formatNumber,
@@ -29,13 +30,15 @@ const NAMES: Readonly<Record<ImpactTable['by'], readonly [title: string, columns
 const SOURCE =
   'The columns follow the rules of New York City on automated employment decision tools: title 6 of the Rules of the City of New York, sections 5-300 to 5-304 (effective 6 May 2023, enforced since 5 July 2023).';
 
-/** Describes impact ratios for every text format: a table of each characteristic, and what the numbers do not show. */
-export function impactRatioDocument(result: ImpactRatios): ReportDocument {
+/**
+ * Describes impact ratios for every text format: a table of each characteristic, and what the numbers do not show.
+ * @param notes notes on the rows, without the full stop
+ */
+export function impactRatioDocument(result: ImpactRatios, notes: readonly string[] = []): ReportDocument {
   const { kind, n, nWithoutOutcome, medianScore } = result;
-  const people = `${formatCount(n)} people with ${kind === 'scoring' ? 'a score' : 'a decision'}`;
   return {
     title: 'Impact ratios',
-    subject: people,
+    subject: `${counted(n, 'row')} with ${kind === 'scoring' ? 'a score' : 'a decision'}`,
     sections: [
       {
         title: 'Data',
@@ -43,11 +46,11 @@ export function impactRatioDocument(result: ImpactRatios): ReportDocument {
           {
             kind: 'facts',
             facts: [
-              { name: 'People counted', value: formatCount(n) },
+              { name: 'Rows counted', value: formatCount(n) },
               { name: 'Rows without an outcome', value: formatCount(nWithoutOutcome), remark: 'counted nowhere' },
               ...(medianScore === null
                 ? []
-                : [{ name: 'Median score', value: String(medianScore), remark: 'of all people counted' }]),
+                : [{ name: 'Median score', value: String(medianScore), remark: 'of all rows counted' }]),
               ...result.tables.map((table) => ({
                 name: `Unknown ${unknownOf(table)}`,
                 value: formatCount(table.unknown),
@@ -55,6 +58,10 @@ export function impactRatioDocument(result: ImpactRatios): ReportDocument {
               })),
             ],
           },
+          ...noteBlocks(
+            'Before you quote these values',
+            notes.map((note) => `${capital(note)}.`),
+          ),
           ...exclusionBlocks(result),
         ],
       },
@@ -73,7 +80,7 @@ function unknownOf({ by }: ImpactTable): string {
 function exclusionBlocks({ excludeBelow, justification, tables }: ImpactRatios): ReportBlock[] {
   if (justification === null) return [];
   const excluded = tables.flatMap(({ categories }) => categories.filter(({ isExcluded }) => isExcluded));
-  return noteBlocks(`Categories under ${formatShare(excludeBelow)} of the people have no impact ratio`, [
+  return noteBlocks(`Categories under ${formatShare(excludeBelow)} of the rows have no impact ratio`, [
     `${counted(excluded.length, 'category', 'categories')} of all tables. Their numbers and rates are in the tables.`,
     `Justification: ${justification}`,
   ]);
@@ -115,7 +122,7 @@ function tableBlocks(table: ImpactTable, { kind }: ImpactRatios): ReportBlock[] 
     shown,
     {
       kind: 'paragraph',
-      text: `${most} Not included, because the category is unknown: ${counted(unknown, 'person', 'people')}.`,
+      text: `${most} Not included, because the category is unknown: ${counted(unknown, 'row')}.`,
     },
   ];
 }
@@ -133,8 +140,9 @@ function fourFifthsText({ isBelowFourFifths }: ImpactCategory): string {
 function howToRead({ kind }: ImpactRatios): string[] {
   return [
     SOURCE,
+    'Each row counts as one applicant.',
     kind === 'scoring'
-      ? 'The scoring rate is the share of a category with a score above the median score of all people. Equal scores at the median are not above it.'
+      ? 'The scoring rate is the share of a category with a score above the median score of all rows. Equal scores at the median are not above it.'
       : 'The selection rate is the share of a category that was selected.',
     'The impact ratio is the rate of a category divided by the highest rate in the same table. Rates are rounded for display only.',
     "The four-fifths rule (29 CFR 1607.4 D) regards a ratio below 0.8 as evidence of adverse impact in general. Smaller differences can matter too if they are significant, and larger ones may not if the numbers are small. The p-value of Fisher's exact test shows how often so large a difference from the highest rate occurs by chance alone. The second p-value is adjusted for all comparisons of its table (Holm).",

@@ -78,6 +78,20 @@ export function labelText(label: string): string {
 }
 
 /**
+ * Returns a function that shows each of the labels as {@link labelText}. Labels that would look the same, for example
+ * because of a space at the end, are in quotes.
+ */
+export function labelTextAmong(labels: readonly string[]): (label: string) => string {
+  const counts = new Map<string, number>();
+  for (const text of labels.map(labelText)) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return (label) => {
+    const text = labelText(label);
+    const isAmbiguous = (counts.get(text) ?? 0) > 1 && label.length <= REPORT_LABEL_WIDTH;
+    return isAmbiguous ? `'${shownText(label).replaceAll(/[\n\t]/g, '\uFFFD')}'` : text;
+  };
+}
+
+/**
  * Joins names as in "a, b and c". If there are more than `most` names, the result lists the first names and the number
  * of the remaining names.
  */

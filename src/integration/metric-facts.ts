@@ -1,5 +1,5 @@
 import type { ReportFact } from '../document/report-document.ts';
-import { labelText } from '../document/report-text.ts';
+import { labelTextAmong } from '../document/report-text.ts';
 import {
   capital,
   counted,
@@ -107,8 +107,13 @@ export function knownFacts(result: MetricResult): ReportFact[] {
 }
 
 /** Returns the two groups that the value compares; undefined if the value does not compare exactly two groups. */
-export function gapGroups({ first, second }: Pick<MetricResult, 'first' | 'second'>): string | undefined {
-  return first === null ? undefined : `${labelText(first)} and ${second === null ? 'all rows' : labelText(second)}`;
+export function gapGroups({
+  first,
+  second,
+  perGroup,
+}: Pick<MetricResult, 'first' | 'second' | 'perGroup'>): string | undefined {
+  const textOf = labelTextAmong(Object.keys(perGroup));
+  return first === null ? undefined : `${textOf(first)} and ${second === null ? 'all rows' : textOf(second)}`;
 }
 
 /** Returns whether the measures that a metric compares are shares of rows. */

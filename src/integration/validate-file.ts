@@ -179,27 +179,19 @@ async function measureSource(
     byKind.push([needed.kind, small ?? (await scan(source, needed, request, bounds))]);
   }
   const validation = await inTurns(measureAttributes(measured, byKind, bounds), bounds.signal);
-  const notes = files === undefined ? [] : await clusterNotes(files, request);
+  const notes = files === undefined ? [] : await notesOf(files, request);
   const counted = { request, statistics: withoutSmall(byKind, request.minCell) };
   const noted = { ...(notes.length === 0 ? {} : { notes: Object.freeze(notes) }), ...validation };
   return withCounted(noted, counted);
 }
 
-/** Notes columns whose values look like people or things with several rows, if no clusters are named. */
-async function clusterNotes(files: FoundFiles, request: ValidateRequest): Promise<readonly string[]> {
-  const { attributes, control = [], yPred, score, yTrue, sampleWeight, cluster, strata } = request;
-  if (cluster !== undefined || strata !== undefined) return [];
-  const used = [...attributes.flat(), ...control, yPred, score, yTrue, sampleWeight].filter(
-    (name) => name !== undefined,
-  );
-  const [{ findRepeatedIdentifiers }, { quoteArgument }] = await Promise.all([
+/** Returns the {@link clusterNotes} of files. Their code is loaded only if it is needed. */
+async function notesOf(files: FoundFiles, request: ValidateRequest): Promise<readonly string[]> {
+  const [{ clusterNotes }, { findRepeatedIdentifiers }] = await Promise.all([
+    import('./cluster-notes.ts'),
     import('../io/repeated-identifiers.ts'),
-    import('../document/provenance.ts'),
   ]);
-  return (await findRepeatedIdentifiers(files, new Set(used))).map(
-    ({ name, meanCount }) =>
-      `column '${name}' has about ${meanCount.toFixed(1)} rows for each of its values. If the rows of a value depend on each other, the intervals are too narrow: name it as the cluster (--cluster ${quoteArgument(name)}), in code and in requests with the option cluster`,
-  );
+  return clusterNotes(request, (used) => findRepeatedIdentifiers(files, used));
 }
 
 /** Computes statistics with DuckDB, which is loaded only if it is needed. */

@@ -10,7 +10,7 @@ import {
   type ReportTable,
   type ReportVerdict,
 } from '../document/report-document.ts';
-import { labelText, listed } from '../document/report-text.ts';
+import { labelText, labelTextAmong, listed } from '../document/report-text.ts';
 import {
   capital,
   counted,
@@ -360,6 +360,7 @@ function groupTable(
   const clustersOf = (label: string): number =>
     Math.max(...results.map(({ nClusters }) => own(nClusters ?? {}, label) ?? 0));
   const shown = shownGroups(labels, measures[0], valueOf, isFull);
+  const textOf = labelTextAmong(labels);
   return {
     kind: 'table',
     caption: `${caption}${shown.remark}`,
@@ -370,7 +371,7 @@ function groupTable(
       ...measures.map((measure) => numberColumn(inWords(measure))),
     ],
     rows: shown.labels.map((label) => [
-      labelText(label),
+      textOf(label),
       // Metrics that need true labels may include fewer rows; the notes on exclusions state the difference.
       tableCount(Math.max(...results.map(({ nPerGroup }) => own(nPerGroup, label) ?? 0))),
       ...(hasClusters ? [tableCount(clustersOf(label))] : []),

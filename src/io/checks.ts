@@ -1,8 +1,16 @@
 import { DataValidationError } from '../exceptions/index.ts';
-import { type ColumnRole, notBinary, sortLabels } from '../table/index.ts';
+import { ambiguousPoint, type ColumnRole, hasAmbiguousPoint, notBinary, sortLabels } from '../table/index.ts';
 import { columnKind, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier, type SqlSession } from './sql-engine.ts';
-import { BAD_STATE, groupExpression, groupOutput, labelOf, numberExpression, textExpression } from './value-sql.ts';
+import {
+  BAD_STATE,
+  groupExpression,
+  groupOutput,
+  isOneOf,
+  labelOf,
+  numberExpression,
+  textExpression,
+} from './value-sql.ts';
 
 /** A condition that marks a row as invalid. Invalid rows are counted while rows are grouped. */
 export interface Check {
@@ -65,6 +73,22 @@ export function binaryCheck(relation: Relation, name: string, state: string, rol
 }
 
 /**
+ * Throws if a column of labels contains a number with a point, but numbers have decimal commas. Otherwise, '1.0' would be
+ * another label than 1.
+ * @throws {DataValidationError} the error names the first such row
+ */
+export async function assertNoPoints(session: SqlSession, relation: Relation, column: string): Promise<void> {
+  if (relation.csv?.decimal !== ',' || columnKind(relation, column) !== 'text') return;
+  const text = textExpression(column);
+  const rows = await session.rows(`SELECT DISTINCT ${text} FROM ${relation.relation} WHERE contains(${text}, '.')`);
+  const labels = rows.flatMap(([value]) => labelOf(relation, value) ?? []).filter(hasAmbiguousPoint);
+  if (labels.length === 0) return;
+  const condition = isOneOf(relation, column, labels);
+  const { row, value } = await firstProblem(session, relation, { column, condition });
+  throw ambiguousPoint(column, value, row);
+}
+
+/**
  * Throws if a check found invalid rows.
  * @param counts the number of invalid rows of each check
  * @throws {DataValidationError} if a count is above 0; the error contains the first invalid row of the first failed
@@ -112,7 +136,7 @@ export async function distinctLabels(
 async function firstProblem(
   session: SqlSession,
   relation: Relation,
-  { column, condition }: Check,
+  { column, condition }: Pick<Check, 'column' | 'condition'>,
 ): Promise<InvalidRow> {
   const { relation: rows } = relation.counted?.rows ?? relation;
   // The condition is computed in the inner query, where names refer to the columns of the relation.

@@ -11,6 +11,7 @@ import {
   readingOfMissing,
   suspiciousGroups,
 } from '../table/index.ts';
+import { assertNoPoints } from './checks.ts';
 import type { SourceReduction } from './group-by.ts';
 import { hasColumn, isNumeric, type Relation, rowCount } from './relation.ts';
 import { quoteIdentifier, type SourceRequest, type SqlSession } from './sql-engine.ts';
@@ -169,6 +170,7 @@ async function readOutcomes(
   outcomes: readonly OutcomeColumn[],
   naValues: readonly string[] | undefined,
 ): Promise<{ readonly readings: ColumnReading[]; readonly positive: PositiveLabels }> {
+  for (const { name, holds } of outcomes) if (holds === 'labels') await assertNoPoints(session, raw, name);
   const read = outcomes.flatMap((outcome) => {
     const { name, holds, positiveLabel } = outcome;
     const texts = missingOutcomes(naValues, positiveLabel);

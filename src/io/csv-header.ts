@@ -69,8 +69,14 @@ export async function assertCompleteGzip(path: string): Promise<void> {
 
 /** Returns at most `most` bytes from the start of the content. */
 export async function readStart(path: string, gzipped: boolean, most: number): Promise<Uint8Array> {
-  for await (const bytes of chunksOf(path, gzipped)) return bytes.subarray(0, most);
-  return new Uint8Array();
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const bytes of chunksOf(path, gzipped)) {
+    parts.push(bytes);
+    length += bytes.length;
+    if (length >= most) break;
+  }
+  return Buffer.concat(parts).subarray(0, most);
 }
 
 /**

@@ -19,7 +19,11 @@ export interface RowStream extends ColumnStream {
   readonly title: string;
   /** Returns the label of a text as it is written in the source. */
   readonly labelOf: (text: string) => string;
-  /** Replaces decimal commas in the texts of a column, if the source has decimal commas. */
+  /**
+   * Replaces decimal commas in the texts of a column, if the source has decimal commas. The column has one row for each
+   * text.
+   * @throws {DataValidationError} if a number contains a point
+   */
   readonly pointed: (name: string, column: CategoricalColumn) => Column;
 }
 
@@ -55,7 +59,8 @@ export async function withRowStream<T>(
       ...stream,
       title,
       labelOf: csv === undefined ? (text) => text : unmarkCell,
-      pointed: (name, column) => (csv?.decimal === ',' && !labels.includes(name) ? withPoints(name, column) : column),
+      pointed: (name, column) =>
+        csv?.decimal === ',' && !labels.includes(name) ? withPoints(name, column, false) : column,
     });
   });
 }

@@ -35,7 +35,7 @@ export interface ImpactRatioOptions {
    */
   readonly naValues?: readonly string[] | undefined;
   /**
-   * Categories with a smaller share of the people have no impact ratio, and are never the most selected category. Their
+   * Categories with a smaller share of the rows have no impact ratio, and are never the most selected category. Their
    * numbers and rates are shown. Needs a `justification`.
    * @defaultValue 0: all categories have an impact ratio
    */
@@ -58,17 +58,17 @@ const IMPACT_RATIO_OPTION_NAMES: OptionNames<ImpactRatioOptions> = {
 /** The rule allows to exclude categories with less than this share of the data (6 RCNY 5-301 (d)). */
 const MAX_EXCLUDED_SHARE = 0.02;
 
-/** A category of people: their numbers, their rate, and the ratio of this rate to the highest one. */
+/** A category of applicants: their numbers, their rate, and the ratio of this rate to the highest one. */
 export interface ImpactCategory {
   /** The values of the category: a sex, a race or ethnicity, or both. */
   readonly category: readonly string[];
-  /** The number of people with an outcome. */
+  /** The number of rows with an outcome. Each row counts as one applicant. */
   readonly applicants: number;
-  /** The number of people who were selected, or whose score is above the median. */
+  /** The number of these rows that are selected, or whose score is above the median. */
   readonly selected: number;
   /** The selection rate or scoring rate, selected / applicants. */
   readonly rate: number;
-  /** The share of this category in all people with an outcome, with those of unknown categories. */
+  /** The share of this category in all rows with an outcome, with those of unknown categories. */
   readonly share: number;
   /** Whether the category is excluded from impact ratios because of its small share. */
   readonly isExcluded: boolean;
@@ -91,7 +91,7 @@ export interface ImpactTable {
   readonly categories: readonly ImpactCategory[];
   /** The category with the highest rate, to which the others are compared; null if nobody was selected. */
   readonly mostSelected: readonly string[] | null;
-  /** The number of people with an outcome whose category is unknown. They are in no row. */
+  /** The number of rows with an outcome whose category is unknown. They are in no category. */
   readonly unknown: number;
 }
 
@@ -99,7 +99,7 @@ export interface ImpactTable {
 export interface ImpactRatios {
   /** `selection` for decisions, `scoring` for scores. */
   readonly kind: 'selection' | 'scoring';
-  /** The number of people with an outcome. */
+  /** The number of rows with an outcome. */
   readonly n: number;
   /** The number of rows without an outcome, which are not counted anywhere. */
   readonly nWithoutOutcome: number;
@@ -111,7 +111,7 @@ export interface ImpactRatios {
   readonly tables: readonly ImpactTable[];
 }
 
-/** Counted people. */
+/** Counted rows. */
 interface CountedTable {
   readonly by: ImpactTable['by'];
   readonly categories: readonly Pick<ImpactCategory, 'category' | 'applicants' | 'selected'>[];
@@ -126,12 +126,12 @@ interface CountedPeople extends Pick<ImpactRatios, 'n' | 'nWithoutOutcome' | 'me
  * Computes selection rates (or scoring rates) and impact ratios by sex, by race or ethnicity and by both together, as
  * the rules of New York City's Local Law 144 describe them (6 RCNY 5-300 to 5-304). The impact ratio of a category is
  * its rate divided by the rate of the most selected category of the same table. For scores, the rate is the share of
- * people with a score above the median of all people.
+ * rows with a score above the median of all rows. Each row counts as one applicant.
  *
  * Beside it are the four-fifths rule of the uniform guidelines (29 CFR 1607.4 D) and Fisher's exact test against the
  * most selected category. A number does not decide whether a law is met.
  *
- * People whose sex or race is unknown are counted in `unknown`. Rows without an outcome are counted in
+ * Rows whose sex or race is unknown are counted in `unknown`. Rows without an outcome are counted in
  * `nWithoutOutcome`. With `excludeBelow`, small categories have no impact ratio, but their numbers are in the table.
  * @param source CSV or Parquet files, a query on an engine, or anything that can be read as a table. Files and DuckDB
  *   count the rows without loading them.

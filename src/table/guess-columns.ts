@@ -231,13 +231,16 @@ function unfitness(name: string, column: Column): string | undefined {
   const withComma = counts.filter(({ label }) => hasDecimalComma(label)).reduce((sum, { count }) => sum + count, 0);
   if (withComma > rows / 2) return "looks like numbers with a decimal comma; if it is, add '--decimal ,'";
   const repeated = repeatedIdentifierIn(name, counts);
+  const words = [...wordsInName(name)];
+  if (words.join('') === 'weight' || WEIGHTS.has(words.join(''))) {
+    return 'may hold weights of rows (--sample-weight), or, for example, the weight of a person, which --features can add';
+  }
   if (repeated?.isNamed === true) {
     return `looks like people or things with about ${repeated.meanCount.toFixed(1)} rows each`;
   }
   const isAlwaysUnique = counts.length === rows;
   const isUnique = isAlwaysUnique || (rows >= MIN_ROWS && counts.length > 0.9 * rows);
-  if (isUnique && [...wordsInName(name)].some((word) => IDENTIFIER.has(word)))
-    return 'has the name and the values of an identifier';
+  if (isUnique && words.some((word) => IDENTIFIER.has(word))) return 'has the name and the values of an identifier';
   if (column.kind === 'numeric') {
     if (isAlwaysUnique && rows >= MIN_ROWS && areIdentifiers(column.values))
       return 'has a different integer in every row, as an identifier has';

@@ -14,7 +14,7 @@ export {
 } from './column-source.ts';
 export { cannotRead, type CsvForm, csvHeader, CsvReader, findEncodingProblem, splitFields } from './csv-reader.ts';
 export { delimitedText, type WriteCsvOptions } from './delimited-text.ts';
-export { withPoints } from './decimal-commas.ts';
+export { ambiguousPoint, hasAmbiguousPoint, withPoints } from './decimal-commas.ts';
 export { type DanfoDataFrame, type DanfoGroup, groupWithDanfo } from './danfo.ts';
 export {
   encodeAttributes,
@@ -54,5 +54,5 @@ export { type BinaryValues, type LabelProblem, notBinary, readLabels, ruleOfNumb
 export { parsePlainCsv, type PlainCsvColumns, splitHeader } from './plain-csv.ts';
 export { readTexts, type TextColumns } from './read-texts.ts';
 export { numberOfCell, TextColumn, type TextColumnOptions } from './text-column.ts';
-export { repeatedIdentifier, type RepeatedIdentifier } from './repeated-identifier.ts';
+export { IDENTIFIER_BYTES, type RepeatedIdentifier, repeatedIdentifiersIn } from './repeated-identifier.ts';
 export { readTable, Table, type TableSource, unknownColumn } from './table.ts';

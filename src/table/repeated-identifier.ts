@@ -1,3 +1,7 @@
+import { decodeUtf8 } from '../internal/decode-utf8.ts';
+import { csvHeader, splitFields } from './csv-reader.ts';
+import { MISSING_TEXTS } from './missing-values.ts';
+
 /** A column whose values look like the names of people or things that have several rows each. */
 export interface RepeatedIdentifier {
   readonly name: string;
@@ -22,8 +26,11 @@ const UNIT_NAME = new RegExp(`^(${UNITS})s?$`, 'i');
 /** Matches applicantId, but not paid. */
 const CAMEL_CASE_ID = /[a-z](?:Id|ID)$/;
 
-/** Matches numbers with points or commas. */
-const NUMBER = /^\s*[-+]?[\d.,]*\d[\d.,]*(e[-+]?\d+)?\s*$/i;
+/** Matches numbers with points or commas, and percentages. */
+const NUMBER = /^\s*[-+]?[\d.,]*\d[\d.,]*(e[-+]?\d+)?\s*%?\s*$/i;
+
+/** Matches numbers with a fraction that is not 0, and percentages. */
+const FRACTION = /^\s*[-+]?\d*(?:[.,]\d*[1-9]\d*|[\d.,]*\d[.,]?\s*%)\s*$/;
 
 /** The smallest mean number of rows of a value, and the smallest number of different values. */
 const MIN_MEAN_COUNT = 1.5;
@@ -35,13 +42,16 @@ const MIN_TEXT_SHARE = 0.05;
 /**
  * Returns a column if its values look like identifiers with several rows each. Rows of one person are usually not
  * independent.
- * @param counts the number of rows of each value, without missing values
+ * @param counts the number of rows of each value. Texts that often mean a missing value are ignored
  */
 export function repeatedIdentifier(name: string, counts: ReadonlyMap<string, number>): RepeatedIdentifier | undefined {
-  const values = [...counts.keys()];
-  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const known = [...counts].filter(([value]) => !MISSING_TEXTS.includes(value));
+  const values = known.map(([value]) => value);
+  const total = known.reduce((sum, [, count]) => sum + count, 0);
   const meanCount = total / values.length;
   if (!(meanCount >= MIN_MEAN_COUNT)) return undefined;
+  // Rounded scores and percentages repeat too, and may stand beside other texts, such as 'unknown'.
+  if (values.filter((value) => FRACTION.test(value)).length > values.length / 2) return undefined;
   const areTexts = !values.every((value) => NUMBER.test(value));
   const isNamed = namesIdentifiers(name);
   // Numbers such as the age of a patient, or amounts, repeat too, but belong to no one.
@@ -52,6 +62,43 @@ export function repeatedIdentifier(name: string, counts: ReadonlyMap<string, num
     ? values.length >= MIN_VALUES
     : areTexts && values.length >= Math.max(MIN_TEXTS, MIN_TEXT_SHARE * total);
   return isIdentifier ? { name, meanCount, isNamed } : undefined;
+}
+
+/** The number of bytes at the start of a CSV file in which identifiers are searched. */
+export const IDENTIFIER_BYTES = 512 * 1024;
+
+const LINE_FEED = 10;
+
+/**
+ * Finds columns that look like identifiers with several rows each, in the first rows of a CSV file.
+ * @param title the name of the file in errors
+ * @param start the first {@link IDENTIFIER_BYTES} bytes, decompressed
+ * @param options the columns whose role is known (`used`), and the decimal separator
+ * @throws {DataValidationError} if the bytes are not UTF-8, or have no header
+ */
+export function repeatedIdentifiersIn(
+  title: string,
+  start: Uint8Array,
+  { used, decimal }: { readonly used: ReadonlySet<string>; readonly decimal?: '.' | ',' | undefined },
+): readonly RepeatedIdentifier[] {
+  const isComplete = start.length < IDENTIFIER_BYTES;
+  // The start may end within a line, and within a character.
+  const text = decodeUtf8(isComplete ? start : start.subarray(0, start.lastIndexOf(LINE_FEED) + 1), title);
+  const { names, delimiter, lineEnd } = csvHeader(title, text, decimal);
+  const rows = text
+    .split(lineEnd)
+    .slice(1)
+    .filter((line) => line !== '');
+  const values = names.map(() => new Map<string, number>());
+  for (const line of rows) {
+    splitFields(line, delimiter).forEach((value, column) => {
+      values[column]?.set(value, (values[column].get(value) ?? 0) + 1);
+    });
+  }
+  return names.flatMap((name, column) => {
+    const found = used.has(name) ? undefined : repeatedIdentifier(name, values[column] as Map<string, number>);
+    return found === undefined ? [] : [found];
+  });
 }
 
 /** Returns whether the name of a column says that its numbers are those of people or things. */

@@ -159,8 +159,15 @@ export function unknownColumn(name: string, known: readonly string[], who: strin
   return new DataValidationError(`${who} has no column '${name}'.`, {
     code: 'unknown-column',
     context: { column: name, columns: known },
-    suggestion: suggestNames(name, known, 'columns'),
+    suggestion: `${suggestNames(name, known, 'columns')}${headerHint(known)}`.trimStart(),
   });
+}
+
+/** Suggests a cause if many columns have no name: the first line is a title, and the header follows later. */
+function headerHint(names: readonly string[]): string {
+  const unnamed = names.filter((name) => /^column\d+$/.test(name)).length;
+  if (unnamed === 0 || unnamed < names.length / 2) return '';
+  return ' Many columns have no name in the first line. If it is a title and the header is in a later line, remove the lines above the header.';
 }
 
 /** Returns the columns of a table source, in the order of the source. If a record lacks a key, the value is missing. */

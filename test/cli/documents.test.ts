@@ -90,6 +90,27 @@ describe('evenhand impact-ratio', () => {
   });
 });
 
+describe('evenhand impact-ratio, for people with several rows', () => {
+  it('counts rows, and says so', async () => {
+    const file = path.join(folder(), 'several.csv');
+    const rows = Array.from({ length: 600 }, (_, row) =>
+      [`p${String(row % 200)}`, row % 2 === 0 ? 'f' : 'm', row % 3 === 0 ? 'a' : 'b', row % 5 < 2 ? 1 : 0].join(','),
+    );
+    writeFileSync(file, ['person,sex,race,hired', ...rows].join('\n'));
+    const args = ['impact-ratio', '--csv', file, '--selected', 'hired', ...COLUMNS];
+    const note =
+      "olumn 'person' has about 3.0 rows for each of its values, and each row is counted. If a value stands for one person, keep one row for each person; 'evenhand validate' with --cluster person compares rates with several rows per person";
+    const { stdout } = await runCli(args);
+    const text = stdout.replaceAll(/\s+/g, ' ');
+    expect(text).to.include(`C${note}.`).and.include('600 rows with a decision').and.not.include('600 people');
+    expect((JSON.parse((await runCli([...args, '--json'])).stdout) as { notes: string[] }).notes).to.deep.equal([
+      `c${note}`,
+    ]);
+    const alone = await runCli([...args.slice(0, -1), 'person', '--json']);
+    expect(JSON.parse(alone.stdout)).to.not.have.property('notes');
+  });
+});
+
 describe('evenhand model-card', () => {
   const SECTIONS = [
     ...['Model details', 'Intended use', 'Factors', 'Metrics', 'Evaluation data', 'Training data'],

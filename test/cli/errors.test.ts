@@ -44,6 +44,24 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
     /has no column '(q|sexx)'\. (Did you mean|The columns are)/,
   ],
   [
+    'a title above the header',
+    () => [
+      ...['validate', '--csv', write('title.csv', ['Bericht 2026,,', 'sex,p,y', 'f,1,0', 'm,0,1'])],
+      ...['--y-pred', 'p', '--sensitive', 'sex'],
+    ],
+    /The columns are 'Bericht 2026'.* If it is a title and the header is in a later line, remove the lines above the header\./,
+  ],
+  [
+    'a file without --csv',
+    () => ['validate', 'my rows.csv', '--y-pred', 'p', '--sensitive', 'sex'],
+    /too many arguments.* Write --csv 'my rows\.csv'\. Run/,
+  ],
+  [
+    'a name with spaces without quotes',
+    () => ['validate', '--csv', decisions(), '--y-pred', 'was', 'it', 'granted', '--sensitive', 'sex'],
+    /too many arguments.* Put a name with spaces in quotes: --y-pred 'was it granted'\. Run/,
+  ],
+  [
     'an unknown column near a known one',
     () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitive', 'sexx'],
     /has no column 'sexx'\. Did you mean 'sex'\?/,

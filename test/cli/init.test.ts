@@ -283,8 +283,23 @@ describe('evenhand init refuses', () => {
     const text = readFileSync(path.join(cwd, 'loans.csv'), 'utf8').replaceAll(/,[01]$/gm, ',x');
     writeFileSync(path.join(cwd, 'loans.csv'), text);
     const { code, stderr } = await init(cwd, 'loans.csv', '--yes');
-    expect(stderr).to.match(/Missing: --y-true\. .*--y-pred.*--score.*The columns are 'id'/);
+    expect(stderr).to.match(
+      /Missing: one of --y-pred, --y-true and --score\. No column name .*The columns are 'id'.* Guessed from the file: --sensitive 'sex' \(its name, 2 groups\)\./,
+    );
     expect([code, readdirSync(cwd)]).to.deep.equal([2, ['loans.csv']]);
+  });
+
+  it('to work without answers, and prints what it guessed from the file', async () => {
+    const { code, stderr } = await init(loans(), 'loans.csv');
+    expect(stderr).to.match(/Missing: --sensitive, and one of --y-pred, --y-true and --score\. /);
+    expect(stderr)
+      .to.include("Guessed from the file: --y-pred 'approved' (its name, two values)")
+      .and.include("--sensitive 'sex' (its name, 2 groups)")
+      .and.include('or accept the guesses with --yes. Guessed');
+    expect(code).to.equal(2);
+    const german = loans('loans.csv', 'nr,geschlecht,region,einkommen,bewilligt,bezahlt');
+    const none = await init(german, 'loans.csv');
+    expect(none.stderr).to.include("Guessed from the file: --y-true 'bezahlt' (the last column, two values).");
   });
 
   it('to guess which of two labels is positive from nothing', async () => {

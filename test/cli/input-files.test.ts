@@ -129,6 +129,39 @@ describe('the rows of several files', () => {
     expect(points.stderr).to.match(/holds '0\.\d+'\. The decimal separator is a comma: without --decimal , a point/);
   });
 
+  it('with a decimal comma, labels with a point are an error, also with a positive label and in blocks', async () => {
+    const pointed = ROWS.map((row) =>
+      row
+        .replaceAll(',', ';')
+        .replace(/;0\.(\d+)/, ';0,$1')
+        .replace(/;1;/, ';1.0;'),
+    );
+    const file = write('pointed.csv', text(pointed, HEADER.replaceAll(',', ';')));
+    const label = ['--positive-label', '1'];
+    const commands = [
+      ['validate', '--y-pred', 'decision', '--sensitive', 'sex', ...label],
+      ['train-reductions', '--target', 'decision', '--features', 'score', '--sensitive', 'sex', ...label],
+      [
+        'train-reductions',
+        '--target',
+        'decision',
+        '--features',
+        'score',
+        '--sensitive',
+        'sex',
+        ...label,
+        '--in-blocks',
+      ],
+    ];
+    for (const [command = '', ...options] of commands) {
+      const { code, stderr } = await runCli([command, '--csv', file, '--decimal', ',', ...options]);
+      expect(code, command).to.equal(2);
+      expect(stderr).to.match(/^error: Column 'decision' holds '1\.0'.*, which contains a point, .* is a comma\./);
+      expect(stderr).to.include("Write '1' or '1,0'. If points separate the decimals of this file, leave out");
+      expect(stderr).to.include('leave out the decimal separator (--decimal).');
+    }
+  });
+
   it('are named in the report', async () => {
     const forms = await writeForms();
     const sourceOf = async (paths: readonly string[]): Promise<string | undefined> => {

@@ -82,6 +82,11 @@ describe('an option that is repeated', () => {
     );
   });
 
+  it('shows the list that replaces it, if the option takes a list of texts', async () => {
+    const { stderr } = await runCli(['validate', '--na-values', 'NA', '--na-values', 'not known']);
+    expect(stderr).to.include("Give it once; a comma-separated list holds several texts: --na-values 'NA,not known'.");
+  });
+
   it('ends with exit code 2, also for a subcommand', async () => {
     const twice = await runCli(['validate', '--threshold', '0.1', '--threshold', '0.2']);
     expect(twice.code).to.equal(2);

@@ -91,6 +91,31 @@ describe('evenhand validate with clusters', () => {
     expect(text).to.not.include('patient age').and.not.include('session time');
   });
 
+  it('suggests no column of rounded scores or percentages, also beside other texts', async () => {
+    const file = path.join(folder(), 'scores.csv');
+    const rows = Array.from({ length: 600 }, (_, row) => {
+      const score = (row % 199) / 2 + 0.1;
+      return [
+        ...[row % 9 === 0 ? 'unknown' : score.toFixed(1), `${score.toFixed(0)}%`, row % 7 === 0 ? 'NA' : row % 100],
+        ...[`p${String(row % 60)}`, 'fm'[row % 2], row % 3 ? 1 : 0],
+      ].join(',');
+    });
+    writeFileSync(file, ['score_pct,patient_pct,points,reader,sex,y', ...rows].join('\n'));
+    const { stdout } = await runCli(['validate', '--csv', file, '--y-pred', 'y', '--sensitive', 'sex']);
+    expect(stdout.match(/--cluster \S+/g)).to.deep.equal(['--cluster reader),']);
+  });
+
+  it('finds people whose rows are far from each other, also with letters of several bytes', async () => {
+    const file = path.join(folder(), 'far.csv');
+    const rows = Array.from(
+      { length: 4000 },
+      (_, row) => `Zoë-${String(row % 2000)},${'fm'[row % 2]},${row % 3 ? 1 : 0}`,
+    );
+    writeFileSync(file, ['person,sex,y', ...rows].join('\n'));
+    const { stdout } = await runCli(['validate', '--csv', file, '--y-pred', 'y', '--sensitive', 'sex']);
+    expect(stdout.replaceAll(/\s+/g, ' ')).to.include("Column 'person' has about 2.0 rows for each of its values.");
+  });
+
   const REFUSALS: readonly (readonly [string, string[], RegExp])[] = [
     ['an unknown column', ['--cluster', 'persn'], /no column 'persn'.*'person'/],
     ['small cells', ['--cluster', 'person', '--min-cell', '5'], /remove --min-cell, or --cluster and --strata/],
@@ -105,6 +130,16 @@ describe('evenhand validate with clusters', () => {
 });
 
 describe('evenhand validate', () => {
+  it('shows labels that differ only by spaces in quotes', async () => {
+    const file = path.join(folder(), 'spaces.csv');
+    const rows = Array.from({ length: 300 }, (_, row) => `${['male', 'male ', 'female'][row % 3] ?? ''},${row % 2}`);
+    writeFileSync(file, ['sex,p', ...rows].join('\n'));
+    const { stdout } = await runCli(['validate', '--csv', file, '--y-pred', 'p', '--sensitive', 'sex']);
+    expect(stdout).to.match(/^female +100 /m);
+    expect(stdout).to.match(/^'male' +100 /m);
+    expect(stdout).to.match(/^'male ' +100 /m);
+  });
+
   it('prints rates, the difference and the excluded groups', async () => {
     const { code, stdout } = await runCli(['validate', '--csv', makeFile(), '--y-pred', 'p', '--sensitive', 'sex']);
     expect(stdout).to.match(/^Demographic parity difference +0\.2500 /m);

@@ -3,8 +3,10 @@ import path from 'node:path';
 
 import { expect } from 'chai';
 
+import type { FairnessToolkitError } from '../../src/exceptions/index.ts';
 import { FairnessAnalyzer, parsePipelineConfig } from '../../src/index.ts';
 import { loadData } from '../../src/io/index.ts';
+import { findSubgroups } from '../../src/metrics/index.ts';
 import { validateFile } from '../../src/integration/validate-file.ts';
 import { runDuckDb } from '../helpers/duckdb.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
@@ -17,13 +19,17 @@ function write(name: string, lines: readonly string[]): string {
   return file;
 }
 
-async function messageOf(work: Promise<unknown>): Promise<string> {
+async function errorOf(work: Promise<unknown>): Promise<FairnessToolkitError | undefined> {
   try {
     await work;
-    return '';
+    return undefined;
   } catch (error) {
-    return (error as Error).message;
+    return error as FairnessToolkitError;
   }
+}
+
+async function messageOf(work: Promise<unknown>): Promise<string> {
+  return (await errorOf(work))?.message ?? '';
 }
 
 describe('numbers with a decimal comma', () => {
@@ -86,13 +92,66 @@ describe('numbers with a decimal comma', () => {
       const rows = values.flatMap((value) => [`f;${value};1`, `m;${value};0`]);
       const file = write('ambiguous.csv', ['s;v;y', ...rows]);
       expect(await messageOf(loadData(file, { decimal: ',' }))).to.match(
-        /Column 'v' holds '[\d.,]+', which contains a point/,
+        /Column 'v' holds '[\d.,]+' in row \d+, which contains a point/,
       );
       for (const backend of ['duckdb', 'native'] as const) {
         const request = { attributes: [['s']], score: 'v', scoreThreshold: 1000, decimal: ',' as const, backend };
         const error = await messageOf(validateFile(file, { ...request, naValues: ['NA', 'none'] }));
         expect(error, backend).to.match(/Column 'v' (should hold numbers|holds '.*point)/);
       }
+    });
+  }
+
+  const pointed = ['s;v;y', 'f;1.0;1', 'f;0;1', 'm;1;0', 'm;0.0;0', 'm;0;1'];
+  const labelled: [title: string, request: object][] = [
+    ['decisions', { yPred: 'v' }],
+    ['decisions with a positive label', { yPred: 'v', positiveLabel: '1' }],
+    ['true labels', { yPred: 'y', yTrue: 'v' }],
+    ['true labels with a positive label', { yPred: 'y', yTrue: 'v', yTruePositiveLabel: '1' }],
+    ['true labels beside scores', { score: 'y', yTrue: 'v', positiveLabel: '1' }],
+  ];
+  for (const [title, request] of labelled) {
+    it(`are refused with a decimal point in ${title}, because '1.0' would not be the label 1`, async () => {
+      const file = write('pointed.csv', pointed);
+      for (const backend of ['duckdb', 'native'] as const) {
+        const error = await errorOf(
+          validateFile(file, { attributes: [['s']], minGroupSize: 1, decimal: ',', backend, ...request }),
+        );
+        expect(error?.message, backend).to.equal(
+          "Column 'v' holds '1.0' in row 1, which contains a point, but the decimal separator is a comma.",
+        );
+        expect(error?.suggestion, backend).to.equal(
+          "Write '1' or '1,0'. If points separate the decimals of this file, leave out the decimal separator (decimal).",
+        );
+        expect(error?.context, backend).to.include({ column: 'v', value: '1.0', row: '1' });
+      }
+    });
+  }
+
+  it('are refused with a decimal point in labels of subgroups', async () => {
+    const error = await errorOf(
+      findSubgroups(
+        { paths: write('pointed.csv', pointed), decimal: ',' },
+        { columns: ['s'], yPred: 'v', positiveLabel: '1', minGroupSize: 2 },
+      ),
+    );
+    expect(error?.message).to.include("Column 'v' holds '1.0' in row 1, which contains a point");
+  });
+
+  const advice: [value: string, suggestion: string][] = [
+    ['0.0', "Write '0' or '0,0'. If points"],
+    ['-0.50', "Write '-0,50'. If points"],
+    ['1.234', "Write '1234' if the point separates thousands, or '1,234' if it separates decimals. If points"],
+    ['1.234.567', "Write '1234567', without separators of thousands."],
+    ['1.234,5', "Write '1234,5', without separators of thousands."],
+  ];
+  for (const [value, suggestion] of advice) {
+    it(`are suggested instead of '${value}'`, async () => {
+      const error = await errorOf(loadData(write('advice.csv', ['s;v', 'f;2', `m;${value}`]), { decimal: ',' }));
+      expect(error?.message).to.equal(
+        `Column 'v' holds '${value}' in row 2, which contains a point, but the decimal separator is a comma.`,
+      );
+      expect(error?.suggestion).to.satisfy((text: string) => text.startsWith(suggestion));
     });
   }
 

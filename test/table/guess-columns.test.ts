@@ -285,6 +285,20 @@ describe('guessFeatures', () => {
     }).left[0]?.reason;
   const rows = <Value>(count: number, value: (row: number) => Value) => Array.from({ length: count }, (_, row) => value(row)); // prettier-ignore
 
+  for (const name of ['weight', 'Weight', 'sample_weight', 'fnlwgt']) {
+    it(`exclude ${name}, and name the option for weights of rows`, () => {
+      const weight = Array.from({ length: 200 }, (_, row) => 1 + ((row * 7) % 50) / 10);
+      const table = Table.from({ [name]: weight, y: weight.map((_, row) => Number(row % 3 === 0)) });
+      expect(guessFeatures(table, { target: 'y', positiveLabel: undefined, used: [] }).left).to.deep.equal([
+        {
+          column: name,
+          reason:
+            'may hold weights of rows (--sample-weight), or, for example, the weight of a person, which --features can add',
+        },
+      ]);
+    });
+  }
+
   it('exclude people with one or several rows each, whether they are numbers or texts', () => {
     const several = 'looks like people or things with about 4.0 rows each';
     expect(

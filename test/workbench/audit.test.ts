@@ -196,6 +196,33 @@ describeWithBrowser('the Audit page', (browser) => {
     }
   });
 
+  it('notes people with several rows as the command line does, until they are chosen', async function () {
+    this.timeout(60_000);
+    const file = path.join(folder(), 'visits.csv');
+    const rows = Array.from({ length: 600 }, (_, row) =>
+      [`p${String(row % 60)}`, row % 2 === 0 ? 'f' : 'm', row % 3 === 0 ? 1 : 0].join(','),
+    );
+    writeFileSync(file, ['person,sex,approved', ...rows].join('\n'));
+    const hash = '#audit?decision=approved&group=sex';
+    const opened = await openWorkbench(browser(), { kind: 'hosted', hash });
+    try {
+      await giveFile(opened, file, 30_000);
+      expect(await textOf(opened, '[aria-labelledby=data-notes]')).to.match(
+        /^Before you quote these values\s*Column 'person' has about 10\.0 rows for each of its values\..*\(--cluster person\)/,
+      );
+      const args = ['--y-pred', 'approved', '--sensitive', 'sex', '--metric', 'demographic_parity_ratio'];
+      const command = await runCli(['validate', '--csv', file, ...args, '--json']);
+      const own = await saved(opened, folder(), 'Result (JSON)', '.json');
+      expectClose(withoutManifest(own), withoutManifest(command.stdout), 'result');
+      await expectVerified(file, path.join(folder(), 'visits.json'), own);
+      await opened.page.select('#cluster', 'person');
+      await opened.page.waitForFunction("document.querySelector('[aria-labelledby=data-notes]') === null");
+      expect(opened.problems).to.deep.equal([]);
+    } finally {
+      await opened.close();
+    }
+  });
+
   it('says how to fix a file that it cannot read', async () => {
     const file = path.join(folder(), 'ragged.csv');
     writeFileSync(file, 'sex,approved\nf,1\nm\n');

@@ -25,7 +25,7 @@ ${OPTION.csv}
 --race-ethnicity <column>  column of race or ethnicity categories
 --positive-label <label>  label that counts as 1 in --selected, if the labels are not 0 and 1
 --na-values <texts>  comma-separated list of texts that mean a missing value, such as Unknown; people without a known sex or race are counted as unknown (default: in the outcome NA, NaN, None, null and others, else only empty fields)
---exclude-below <share>  leave categories with a smaller share of the people out of impact ratios, at most 0.02; needs --justification
+--exclude-below <share>  leave categories with a smaller share of the rows out of impact ratios, at most 0.02; needs --justification
 --justification <text>  why small categories are excluded; part of the report
 ${OPTION.report}`,
     parsers: { out: repeatable((path) => path) },
@@ -52,11 +52,20 @@ async function run(
   _: readonly string[],
   call: readonly string[],
 ): Promise<void> {
-  const [{ impactRatios }, { impactRatioDocument }, { withManifest }, { toSnakeCaseJson }] = await Promise.all([
+  const [
+    { impactRatios },
+    { impactRatioDocument },
+    { withManifest },
+    { toSnakeCaseJson },
+    { countedRowsNote },
+    { findRepeatedIdentifiers },
+  ] = await Promise.all([
     import('../../metrics/impact-ratios.ts'),
     import('../../document/impact-ratio-document.ts'),
     import('../../document/provenance.ts'),
     import('../../internal/arguments.ts'),
+    import('../../integration/cluster-notes.ts'),
+    import('../../io/repeated-identifiers.ts'),
   ]);
   const { out } = options;
   const inputs = [options.csv];
@@ -64,9 +73,13 @@ async function run(
   await assertOutputs(out ?? [], inputs);
   const findProvenance = startProvenance(options.json === true || out !== undefined, { call, options, inputs });
   const result = await impactRatios(csv, request);
+  const { selected, score, sex, raceEthnicity } = request;
+  const used = [selected, score, sex, raceEthnicity].filter((name) => name !== undefined);
+  const notes = (await findRepeatedIdentifiers(options.csv, new Set(used))).map(countedRowsNote);
   const provenance = await findProvenance(result.n + result.nWithoutOutcome);
-  const body = withManifest(toSnakeCaseJson(result) as object, provenance);
-  const report = impactRatioDocument(result);
+  const results = toSnakeCaseJson(result) as object;
+  const body = withManifest(notes.length === 0 ? results : { ...results, notes }, provenance);
+  const report = impactRatioDocument(result, notes);
   await writeReports?.(reportForms(report, body, provenance));
   await printResult(options, { json: () => body, text: () => report });
   remarkWritten(out ?? [], options);

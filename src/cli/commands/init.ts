@@ -97,16 +97,19 @@ async function init(
 ): Promise<void> {
   const { out = 'evenhand.yml', yes: acceptsGuesses = false, sensitive, decimal, ...others } = options;
   const given = sensitive === undefined ? others : { ...others, sensitive: sensitive.join(',') };
-  if (prompt === undefined) assertComplete(file, given, acceptsGuesses);
+  const missing = prompt === undefined ? missingAnswers(file, given, acceptsGuesses) : [];
+  if (missing.length > 0 && file === undefined) throw missingError(missing, acceptsGuesses, []);
   assertYaml(out);
   if (options.force !== true && existsSync(out)) await assertMayReplace(out, prompt);
   const csv = file ?? (await prompt?.ask('Data file (CSV, TSV or Parquet): ')) ?? '';
   await assertOutputs([out], [csv]);
-  const [{ loadData }, { ColumnChooser }] = await Promise.all([
+  const [{ loadData }, { ColumnChooser, describeGuesses }, { guessColumns }] = await Promise.all([
     import('../../io/load-data.ts'),
     import('../init-choices.ts'),
+    import('../../table/guess-columns.ts'),
   ]);
   const table = await loadData(csv, { maxRows: MAX_ROWS, decimal });
+  if (missing.length > 0) throw missingError(missing, acceptsGuesses, [describeGuesses(guessColumns(table))]);
   onColumns(table.columnNames);
   prompt?.say(`${csv}: ${sizeOf(table)}. Enter accepts the value in brackets, - means none, Tab completes columns.`);
   const choices = await new ColumnChooser(table, given, { prompt, acceptsGuesses }).choose();
@@ -136,22 +139,30 @@ async function init(
   remarkWritten([out], options);
 }
 
-/** Without a terminal for questions, throws one error that lists all missing options. */
-function assertComplete(file: string | undefined, given: GivenAnswers, acceptsGuesses: boolean): void {
+/** Returns all options that are missing if nobody can be asked. */
+function missingAnswers(file: string | undefined, given: GivenAnswers, acceptsGuesses: boolean): string[] {
   const { sensitive, yPred, yTrue, score } = given;
   const isMeasurable = [yPred, yTrue, score].some((name) => name !== undefined);
-  const missing = [
+  return [
     ...(file === undefined ? ['a data file'] : []),
     ...(sensitive !== undefined || acceptsGuesses ? [] : ['--sensitive']),
     ...(isMeasurable || acceptsGuesses ? [] : ['one of --y-pred, --y-true and --score']),
   ];
-  if (missing.length === 0) return;
+}
+
+/** Returns one error that lists all missing options, and what was guessed from the file. */
+function missingError(
+  missing: readonly string[],
+  acceptsGuesses: boolean,
+  guesses: readonly string[],
+): ConfigValidationError {
   const reason = acceptsGuesses ? '' : 'stdin is not a terminal, so init cannot ask. ';
-  throw new ConfigValidationError(`${reason}Missing: ${missing.join(', ').replace(/, (?=one of)/, ', and ')}.`, {
+  const advice = acceptsGuesses
+    ? 'For example: evenhand init decisions.csv --yes'
+    : 'Give these options, or accept the guesses with --yes.';
+  return new ConfigValidationError(`${reason}Missing: ${missing.join(', ').replace(/, (?=one of)/, ', and ')}.`, {
     context: { missing },
-    suggestion: acceptsGuesses
-      ? 'For example: evenhand init decisions.csv --yes'
-      : 'Give these options, or accept the guesses with --yes.',
+    suggestion: [advice, ...guesses].join(' '),
   });
 }
 

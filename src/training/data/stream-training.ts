@@ -318,6 +318,8 @@ class StreamReader {
     const { naValues, testSource } = this.#given;
     const { name: target, dictionary } = this.#target;
     const sensitive = this.#sensitive.map(({ name }) => name);
+    // Throws if numbers have decimal commas, and a label contains a point.
+    this.#pointed(target, dictionary.column());
     const { positiveLabel, values, readings: ofTarget } = readTarget(this.#target, this.#given);
     if (testSource !== undefined && positiveLabel !== null) {
       const codes = new Set([...this.#counted.heldOut.keys()].map((key) => key % MAX_CODES));

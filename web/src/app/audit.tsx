@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { AuditResult, AuditSettings, CompareWith, LabelChoices, OpenedFile } from '../engine/protocol.ts';
 import { DataTable, ProblemBox } from './blocks.tsx';
 import { Cancelled, type EngineClient, type Progress } from './client.ts';
-import { Attributes, NextSteps, Remarks, VerdictCard } from './result.tsx';
+import { Attributes, DataNotes, NextSteps, Remarks, VerdictCard } from './result.tsx';
 import { SettingsPanel } from './settings-panel.tsx';
 import { fittingSettings, guessedSettings, linkOf, missingChoice, settingsOfLink } from './settings.ts';
 import { DropZone, Start } from './start.tsx';
@@ -211,6 +211,7 @@ export function AuditPage({
               Audit of <bdi>{result.source}</bdi>
             </h1>
             <VerdictCard result={result} />
+            <DataNotes result={result} />
             <NextSteps result={result} />
             <Attributes result={result} client={client} />
             {settings.score !== undefined && (

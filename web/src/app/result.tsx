@@ -147,6 +147,22 @@ function IntervalBar({
   );
 }
 
+/** What to consider about the data before the numbers are quoted. */
+export function DataNotes({ result: { notes } }: { readonly result: AuditResult }): JSX.Element | null {
+  if (notes.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="data-notes">
+      <h2 id="data-notes">Before you quote these values</h2>
+      <ul>
+        {notes.map((text) => (
+          <li key={text}>{text}.</li>
+        ))}
+      </ul>
+      <p>On this page, choose the column in the settings: More choices, Rows of the same person or thing.</p>
+    </section>
+  );
+}
+
 /** What to do next. */
 export function NextSteps({ result }: { readonly result: AuditResult }): JSX.Element | null {
   const advice = adviceFor(result);

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 
+import { counted } from '../../../src/internal/format.ts';
 import type { AuditSettings, ColumnSummary, LabelChoices, OpenedFile } from '../engine/protocol.ts';
 import { Explained } from './blocks.tsx';
 import { LIMITS, TERMS } from './help.ts';
@@ -312,7 +313,7 @@ function GroupChoice({ file, settings, onChange }: PanelProps): JSX.Element {
       {first.map(box)}
       {others.length > 0 && (
         <details class="more" open={first.length === 0}>
-          <summary>{first.length === 0 ? 'Columns' : `${String(others.length)} more columns`}</summary>
+          <summary>{first.length === 0 ? 'Columns' : counted(others.length, 'more column')}</summary>
           {others.map(box)}
         </details>
       )}

@@ -68,6 +68,17 @@ class CsvSource implements DataSource {
     };
   }
 
+  async startBytes(most: number): Promise<Uint8Array> {
+    const parts: Uint8Array<ArrayBuffer>[] = [];
+    let length = 0;
+    for await (const bytes of this.#chunks(undefined)) {
+      parts.push(bytes);
+      length += bytes.length;
+      if (length >= most) break;
+    }
+    return new Uint8Array(await new Blob(parts).slice(0, most).arrayBuffer());
+  }
+
   async read(wanted: readonly WantedColumn[], onProgress: OnProgress): Promise<ReadonlyMap<string, Column>> {
     const kept = this.#all;
     if (kept !== undefined) {
@@ -148,7 +159,7 @@ class CsvSource implements DataSource {
     return { form: form as CsvForm, columns, rowCount: reader.rowCount };
   }
 
-  async *#chunks(onProgress: OnProgress | undefined): AsyncGenerator<Uint8Array, void> {
+  async *#chunks(onProgress: OnProgress | undefined): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
     const { blob, name } = this.#file;
     if (!this.#isCompressed) {
       for (let start = 0; start < blob.size; start += CHUNK_BYTES) {

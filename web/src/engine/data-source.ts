@@ -24,6 +24,8 @@ export interface DataSource {
   readonly format: string;
   /** Reads the start of the file. */
   start(): Promise<DataStart>;
+  /** Reads the first bytes of a text table, decompressed. Other formats have no such method. */
+  startBytes?(most: number): Promise<Uint8Array>;
   /**
    * Reads columns with all their rows.
    * @throws {DataValidationError} if a row is not valid

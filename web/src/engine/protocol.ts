@@ -126,6 +126,8 @@ export interface AuditResult {
   readonly verdict: ReportVerdict;
   readonly passed: boolean | null;
   readonly gates: readonly GateVerdict[];
+  /** What to consider about the data before the numbers are quoted. */
+  readonly notes: readonly string[];
   readonly attributes: readonly AttributeView[];
   readonly labels: ReportSection | undefined;
   readonly howToRead: readonly string[];

@@ -8,7 +8,8 @@ import { manifestOf, type Provenance } from '../../../src/document/provenance.ts
 import type { ReportSection } from '../../../src/document/report-document.ts';
 import { ValueError } from '../../../src/exceptions/index.ts';
 import { validationCharts } from '../../../src/integration/html/metric-charts.ts';
-import type { FileValidation } from '../../../src/integration/measure-attributes.ts';
+import { clusterNotes } from '../../../src/integration/cluster-notes.ts';
+import { type FileValidation, withCounted } from '../../../src/integration/measure-attributes.ts';
 import { validationChanges, type ValidationChanges } from '../../../src/integration/validation-changes.ts';
 import {
   parseValidationJson,
@@ -24,7 +25,14 @@ import { validationTable } from '../../../src/integration/validation-table.ts';
 import { VERSION } from '../../../src/internal/version.ts';
 import { decodeUtf8 } from '../../../src/internal/decode-utf8.ts';
 import { guessColumns, guessFeatures, guessPositiveLabel } from '../../../src/table/guess-columns.ts';
-import { type Column, columnLength, delimitedText, Table } from '../../../src/table/index.ts';
+import {
+  type Column,
+  columnLength,
+  delimitedText,
+  IDENTIFIER_BYTES,
+  repeatedIdentifiersIn,
+  Table,
+} from '../../../src/table/index.ts';
 import { attributesOf, commandOf, gateFileOf, optionsOf, validateInput } from './commands.ts';
 import type { DataSource, DataStart, OnProgress } from './data-source.ts';
 import { sourceOf } from './open-source.ts';
@@ -310,7 +318,15 @@ async function readColumns(
 async function measure(opened: Opened, settings: AuditSettings, onProgress: OnProgress): Promise<FileValidation> {
   const table = await readColumns(opened, wantedColumns(settings), onProgress);
   onProgress('Comparing the groups', 0, 1);
-  return validateTable(table, { ...validateInput(settings), decimal: opened.decimal });
+  const { decimal, file, source } = opened;
+  const validation = await validateTable(table, { ...validateInput(settings), decimal });
+  const { counted } = validation;
+  if (counted === undefined) return validation;
+  const notes = await clusterNotes(counted.request, async (used) => {
+    const start = await source.startBytes?.(IDENTIFIER_BYTES);
+    return start === undefined ? [] : repeatedIdentifiersIn(file.name, start, { used, decimal });
+  });
+  return notes.length === 0 ? validation : withCounted({ notes, ...validation }, counted);
 }
 
 async function provenanceOf(opened: Opened, settings: AuditSettings, validation: FileValidation): Promise<Provenance> {

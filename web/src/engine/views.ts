@@ -51,7 +51,7 @@ export function auditView(
   validation: FileValidation,
   source: string,
   changes: ValidationChanges | undefined,
-): Pick<AuditResult, 'verdict' | 'passed' | 'gates' | 'attributes' | 'labels' | 'howToRead' | 'changes' | 'rows'> {
+): Omit<AuditResult, 'settings' | 'source' | 'command' | 'gateFile' | 'seconds'> {
   const { sections } = validationDocument(validation, { source, changes });
   const section = (title: string): (typeof sections)[number] | undefined =>
     sections.find((one) => one.title === title && one.blocks.length > 0);
@@ -69,6 +69,7 @@ export function auditView(
     verdict: validationVerdict(validation),
     passed: validation.passed,
     gates: validation.gates,
+    notes: (validation.notes ?? []).map(capital),
     attributes,
     labels: section('Labels'),
     howToRead: (section('How to read this')?.blocks ?? []).flatMap((block) =>
