@@ -94,8 +94,7 @@ function notes({ excluded, nDropped, missing, warnings }: MetricResult): Html {
       ? 'No rows were excluded because of missing values.'
       : `${tableCount(nDropped)} ${nDropped === 1 ? 'row was' : 'rows were'} excluded because of missing values.`;
   const none = Object.keys(excluded).length === 0 && 'No group was excluded. ';
-  const bounds =
-    worstCase !== null && ` With the missing values, the value could be ${rangeText(worstCase)}.`;
+  const bounds = worstCase !== null && ` With the missing values, the value could be ${rangeText(worstCase)}.`;
   return markup`<p>${none}${dropped}${bounds}</p>
 ${
   warnings.length > 0 &&
