@@ -15,6 +15,9 @@ const PLOT_WIDTH = 41;
 /** The number of parts of the axis, before its ends are rounded to multiples of a part. */
 const PARTS = 10;
 
+/** A difference that counts as 0: below it, floating-point numbers lose their precision. */
+const TINY = 1e-300;
+
 /**
  * Draws the values of a measure with characters, for places that show no pictures: `├──┼──┤` is an interval with its
  * value. The rows, their order and the axis are those of the chart: the group with the largest value is at the top, and
@@ -64,7 +67,8 @@ function axisOf(ends: readonly number[]): Axis {
   const from = startsAtZero(ends) ? Math.min(0, ...ends) : Math.min(...ends);
   const to = Math.max(...ends);
   const rough = (to - from) / PARTS;
-  if (rough === 0) return { low: from, high: from === 0 ? 1 : from + Math.abs(from) };
+  // Steps of such a range would be rounded to 0.
+  if (rough < TINY) return { low: from, high: from + (Math.abs(from) < TINY ? 1 : Math.abs(from)) };
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
   return { low: Math.floor(from / step) * step, high: Math.ceil(to / step) * step };

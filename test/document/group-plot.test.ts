@@ -67,7 +67,23 @@ describe('a plot of groups with characters', () => {
         expect(bars).to.have.length(groups.length);
         for (const bar of bars) expect(bar).to.match(/ {2}(?=.{1,41}$) *(?:├?─*┼─*┤?)$/u);
       }),
-      { numRuns: 200 },
+      {
+        numRuns: 200,
+        examples: [
+          [
+            [
+              [0, 0, 0],
+              [0, 0, 3e-323],
+            ],
+          ],
+          [
+            [
+              [-3e-323, 0, 3e-323],
+              [0, 0, 0],
+            ],
+          ],
+        ],
+      },
     );
   });
 });
