@@ -38,6 +38,8 @@ const MIN_VALUES = 10;
 /** Without a telling name: the smallest number of different texts, and of different texts for each row. */
 const MIN_TEXTS = 50;
 const MIN_TEXT_SHARE = 0.05;
+/** The maximum length of an identifier. The patterns take quadratic time for long numbers. */
+const MAX_LENGTH = 200;
 
 /**
  * Returns a column if its values look like identifiers with several rows each. Rows of one person are usually not
@@ -49,7 +51,7 @@ export function repeatedIdentifier(name: string, counts: ReadonlyMap<string, num
   const values = known.map(([value]) => value);
   const total = known.reduce((sum, [, count]) => sum + count, 0);
   const meanCount = total / values.length;
-  if (!(meanCount >= MIN_MEAN_COUNT)) return undefined;
+  if (!(meanCount >= MIN_MEAN_COUNT) || values.some(({ length }) => length > MAX_LENGTH)) return undefined;
   // Rounded scores and percentages repeat too, and may stand beside other texts, such as 'unknown'.
   if (values.filter((value) => FRACTION.test(value)).length > values.length / 2) return undefined;
   const areTexts = !values.every((value) => NUMBER.test(value));

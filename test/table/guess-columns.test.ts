@@ -2,6 +2,7 @@ import { expect } from 'chai';
 
 import { guessColumns, guessFeatures, guessPositiveLabel } from '../../src/table/guess-columns.ts';
 import { Table, type TableSource } from '../../src/table/index.ts';
+import { repeatedIdentifier } from '../../src/table/repeated-identifier.ts';
 
 const ROWS = 40;
 
@@ -382,5 +383,21 @@ describe('guessFeatures', () => {
   it('are not checked against the target with too few rows, where they separate by chance', () => {
     const few = table.take([0, 1, 2, 3]);
     expect(guessFeatures(few, { target: 'y', positiveLabel: undefined, used: ['sex'] }).features).to.include('amount');
+  });
+});
+
+describe('columns that look like people with several rows', () => {
+  const counts = (text: (index: number) => string): Map<string, number> =>
+    new Map(Array.from({ length: 60 }, (_, index) => [text(index), 2]));
+
+  it('have short texts: long digits would take minutes to search', () => {
+    expect(
+      repeatedIdentifier(
+        'person',
+        counts((index) => `p${String(index)}`),
+      ),
+    ).to.deep.include({ meanCount: 2 });
+    expect(repeatedIdentifier('person', counts((index) => `${'1'.repeat(199)}${String.fromCodePoint(97 + index)}`))).to.deep.include({ meanCount: 2 }); // prettier-ignore
+    expect(repeatedIdentifier('person', counts((index) => `${'1'.repeat(50_000)}x${String(index)}`))).to.equal(undefined); // prettier-ignore
   });
 });
