@@ -22,6 +22,8 @@ describeWithBrowser('a file of 2 million rows @slow', (browser) => {
   for (const [kind, { settings, verdict }] of Object.entries(audits)) {
     it(`has a verdict on ${kind} within 10 s, and no task of the page takes 100 ms`, async function () {
       this.timeout(120_000);
+      // Other tests run at the same time and can slow down a single attempt. A slow page exceeds the limits each time.
+      this.retries(2);
       const file = path.join(folder(), 'rows.csv');
       writeRows(file);
       const opened = await openWorkbench(browser(), {
