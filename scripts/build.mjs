@@ -36,7 +36,13 @@ async function removeComments() {
     (file) => file.endsWith('.js') && !/^(?:cli|vendor|workbench)[\\/]/.test(file),
   );
   for (const file of files.map((name) => path.join(dist, name))) {
-    const options = { loader: 'js', target: 'es2022', charset: 'utf8', legalComments: 'inline', minifyWhitespace: true };
+    const options = {
+      loader: 'js',
+      target: 'es2022',
+      charset: 'utf8',
+      legalComments: 'inline',
+      minifyWhitespace: true,
+    };
     const { code } = await transform(readFileSync(file, 'utf8'), options);
     writeFileSync(file, code);
   }
