@@ -60,8 +60,8 @@ export function worstCaseOf(
   const ranges = compared.map((one) => {
     const bounds = boundsOfGroups(stats, one.measure.name, incompleteRows);
     if (bounds === undefined || one.className !== undefined) return undefined;
-    const possible = others.filter((group) => mayHaveRate(stats, one.measure.name, group));
     const own = gapBounds(one, bounds, definition);
+    const possible = others.filter((group) => bounds[group] !== NO_RATE);
     const more = gapBounds({ ...one, groups: [...new Set([...one.groups, ...possible])] }, bounds, definition);
     // A further group only moves both ends away from parity, so that both sets contain the bounds of those between them.
     return [Math.min(own[0], more[0]), Math.max(own[1], more[1])] as const;
@@ -153,6 +153,9 @@ function overPairs(
   );
 }
 
+/** The bounds of a rate that has no value, however its incomplete rows are completed. */
+const NO_RATE: Bounds = [0, 0];
+
 /**
  * Returns the smallest and largest possible value of a measure in every group, or undefined if bounds are not available
  * for the measure.
@@ -164,17 +167,6 @@ function boundsOfGroups(stats: ClassificationStats, name: string, findUnknown: F
   }
   if (!isDecisionRate(name)) return undefined;
   return shareBounds(stats, rateCells(name), measureDefinition(name).needsTruth, findUnknown);
-}
-
-/** Returns whether a group has rows in the denominator of a measure, or incomplete rows that could belong to it. */
-function mayHaveRate(stats: ClassificationStats, name: string, group: number): boolean {
-  const below = name === 'f1' ? F1_SHARE.below : isDecisionRate(name) ? rateCells(name).below : [];
-  return (
-    below.some((cell) => (stats.weights[group * CELLS_PER_GROUP + cell] as number) > 0) ||
-    incompleteRows(stats, group, true).some(
-      ({ weight, cells }) => weight > 0 && cells.some((cell) => below.includes(cell)),
-    )
-  );
 }
 
 /** Rows whose cell or number is not known: their total weight, and the cells to which they could belong. */
@@ -210,7 +202,7 @@ function shareBounds(
     };
     // Without a row in the denominator, the rate has no value, so that the other one is the only possible value.
     const [low, high] = [share('denominator'), share('numerator')];
-    return [low ?? high ?? 0, high ?? low ?? 0];
+    return low === undefined && high === undefined ? NO_RATE : [low ?? (high as number), high ?? (low as number)];
   });
 }
 
