@@ -1,6 +1,6 @@
 import { FairnessAssertionError, ValueError } from '../exceptions/index.ts';
 import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../internal/arguments.ts';
-import { counted, formatCount } from '../internal/format.ts';
+import { counted, firstNames } from '../internal/format.ts';
 import { llmMetricRange } from '../llm-evals/scoring/llm-metric-range.ts';
 import { isUnevenlyMissing } from '../metrics/compare/missing-rows.ts';
 import type { MetricResult } from '../metrics/index.ts';
@@ -266,9 +266,8 @@ function missingWords(
 function excludedWords({ excluded }: JudgedMetric): string {
   const groups = Object.entries(excluded ?? {});
   if (groups.length === 0) return '';
-  const named = groups.slice(0, MAX_NAMES).map(([label, { n }]) => `${label} (${counted(n, 'row')})`);
-  const more = groups.length > MAX_NAMES ? ` and ${formatCount(groups.length - MAX_NAMES)} more` : '';
-  return ` Not compared: ${named.join(', ')}${more}.`;
+  const named = groups.map(([label, { n }]) => `${label} (${counted(n, 'row')})`);
+  return ` Not compared: ${firstNames(named, MAX_NAMES)}.`;
 }
 
 /**

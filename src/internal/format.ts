@@ -19,6 +19,12 @@ export function formatCount(count: number): string {
   return count.toLocaleString('en-US', { maximumFractionDigits: 1 });
 }
 
+/** Joins names with commas. If there are more than `most`, the result has the first names and the number of the others. */
+export function firstNames(names: readonly string[], most: number): string {
+  const more = names.length > most ? ` and ${formatCount(names.length - most)} more` : '';
+  return `${names.slice(0, most).join(', ')}${more}`;
+}
+
 /** Formats a count for a table. A sum of weights gets at most four decimals, and a missing count becomes a dash. */
 export function tableCount(count: number | null | undefined): string {
   return count?.toLocaleString('en-US', { maximumFractionDigits: 4 }) ?? NOTHING;

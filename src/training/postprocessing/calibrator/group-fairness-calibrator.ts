@@ -9,6 +9,7 @@ import {
   oneOf,
   type OptionNames,
 } from '../../../internal/arguments.ts';
+import { firstNames } from '../../../internal/format.ts';
 import { getLogger } from '../../../internal/logger.ts';
 import { requireInteger } from '../../../stats/parameters.ts';
 import {
@@ -299,9 +300,9 @@ export class GroupFairnessCalibrator {
   #noteUnseen(counts: ReadonlyMap<string, number>): void {
     this.#unseen = counts;
     if (counts.size === 0) return;
-    const shown = [...counts.keys()].slice(0, MAX_NAMES).join(', ');
-    const more = counts.size > MAX_NAMES ? ` and ${String(counts.size - MAX_NAMES)} more` : '';
-    getLogger().warn(`groups unknown to the calibrator use the pooled calibrator: ${shown}${more}`);
+    getLogger().warn(
+      `groups unknown to the calibrator use the pooled calibrator: ${firstNames([...counts.keys()], MAX_NAMES)}`,
+    );
   }
 }
 

@@ -2,7 +2,7 @@ import type { Tensor, Tensor1D } from '@tensorflow/tfjs';
 
 import { ValueError } from '../../../exceptions/index.ts';
 import { assertKnownOptions, oneOf, type OptionNames } from '../../../internal/arguments.ts';
-import { counted } from '../../../internal/format.ts';
+import { counted, firstNames } from '../../../internal/format.ts';
 import { getLogger } from '../../../internal/logger.ts';
 import { escapeMarkdown, markdownTable } from '../../../metrics/metric-markdown.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../../schemas/min-group-size.ts';
@@ -388,12 +388,11 @@ function rulesToMarkdown(rules: ThresholdRules): string {
 function smallGroupWarnings({ groups }: ThresholdRules): readonly string[] {
   const small = groups.filter(({ n }) => n < DEFAULT_MIN_GROUP_SIZE);
   if (small.length === 0) return [];
-  const shown = small.slice(0, MAX_NAMES).map(({ group, n }) => `${group} (${counted(n, 'row')})`);
-  const more = small.length > MAX_NAMES ? ` and ${String(small.length - MAX_NAMES)} more` : '';
+  const named = small.map(({ group, n }) => `${group} (${counted(n, 'row')})`);
   const each = small.length === 1 ? '' : ' each';
   return Object.freeze([
     `the thresholds of ${counted(small.length, 'group')} come from fewer than ${String(DEFAULT_MIN_GROUP_SIZE)} ` +
-      `rows${each}: ${shown.join(', ')}${more}; on other rows, their rates may be far from the constraint`,
+      `rows${each}: ${firstNames(named, MAX_NAMES)}; on other rows, their rates may be far from the constraint`,
   ]);
 }
 
