@@ -4,10 +4,9 @@ import type { AlertEvent, AlertHistory } from '../../monitoring/alarms/alert-eve
 import type { FairnessDriftAndAlertEngine } from '../../monitoring/alarms/fairness-drift-and-alert-engine.ts';
 import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
 import { takeGaps, type WatchedGap } from '../../monitoring/dashboard/take-gaps.ts';
-import { takeView } from '../../monitoring/dashboard/take-view.ts';
+import { takeView, type UnusedEvents, unusedEvents } from '../../monitoring/dashboard/take-view.ts';
 import type { ReplayResult } from '../../monitoring/replay.ts';
 import type { RealTimeFairnessTracker } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
-import { type UnusedEvents, unusedEvents } from '../../monitoring/tracker/unused-events.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
 import type { MonitorPaths } from './monitor-parts.ts';
 import type { WriteOutcome } from './write-outputs.ts';
