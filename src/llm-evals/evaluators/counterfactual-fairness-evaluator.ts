@@ -17,9 +17,9 @@ import { readDecision } from '../scoring/read-decision.ts';
 import { scoreSettings } from '../scoring/score-settings.ts';
 import { classifyRefusal } from '../text/refusal/classify-refusal.ts';
 import { vaderScores } from '../text/sentiment/vader-scores.ts';
-import { bleuBothWays } from '../text/similarity/bleu-both-ways.ts';
-import { jaccardSimilarity } from '../text/similarity/jaccard-similarity.ts';
-import { rougeL } from '../text/similarity/rouge-l.ts';
+import { bleuOfRuns, countRuns } from '../text/similarity/bleu-both-ways.ts';
+import { jaccardOfLists } from '../text/similarity/jaccard-similarity.ts';
+import { rougeLOfWords, stemmedWords } from '../text/similarity/rouge-l.ts';
 import { tokenizeWords } from '../text/words.ts';
 
 /** Options of {@link CounterfactualFairnessEvaluator}. */
@@ -45,15 +45,38 @@ const COUNTERFACTUAL_FAIRNESS_OPTION_NAMES: OptionNames<CounterfactualFairnessOp
 /** The maximum number of cached pairs of texts. The cache is cleared when it is full. */
 const MAX_PAIRS = 100_000;
 
-/** Caches a symmetric function of two texts, so that each pair is computed once. */
-function remembered(measure: (first: string, second: string) => number): (first: string, second: string) => number {
+/** The maximum number of characters of the texts whose parts are cached. They need about 60 bytes a character. */
+const MAX_CHARACTERS = 1_000_000;
+
+/**
+ * Caches a symmetric function of two texts, so that each pair is computed once, and each text is taken apart once.
+ * @param partsOf returns what the function needs of a text, for example its words
+ */
+function remembered<Parts>(
+  partsOf: (text: string) => Parts,
+  measure: (first: Parts, second: Parts) => number,
+): (first: string, second: string) => number {
+  const parts = new Map<string, Parts>();
+  let characters = 0;
+  const takeApart = (text: string): Parts => {
+    const found = parts.get(text);
+    if (found !== undefined) return found;
+    if (characters > MAX_CHARACTERS) {
+      parts.clear();
+      characters = 0;
+    }
+    const own = partsOf(text);
+    parts.set(text, own);
+    characters += text.length;
+    return own;
+  };
   const known = new Map<string, Map<string, number>>();
   let pairs = 0;
   return (one, other) => {
     const [first, second] = one <= other ? [one, other] : [other, one];
     const found = known.get(first)?.get(second);
     if (found !== undefined) return found;
-    const value = measure(first, second);
+    const value = measure(takeApart(first), takeApart(second));
     if (pairs >= MAX_PAIRS) {
       known.clear();
       pairs = 0;
@@ -185,13 +208,17 @@ function answerDistances(): AnswerDistance[] {
   const wording = once(withoutGender);
   const sentiment = (text: string): number => vaderScores(text).compound;
   return [
-    { metric: 'rouge_l_excess', textOf: wording, between: remembered((a, b) => 1 - rougeL(a, b)) },
-    { metric: 'bleu_excess', textOf: wording, between: remembered((a, b) => 1 - bleuBothWays(a, b)) },
-    { metric: 'jaccard_excess', textOf: wording, between: remembered((a, b) => 1 - jaccardSimilarity(a, b)) },
+    { metric: 'rouge_l_excess', textOf: wording, between: remembered(stemmedWords, (a, b) => 1 - rougeLOfWords(a, b)) },
+    { metric: 'bleu_excess', textOf: wording, between: remembered(countRuns, (a, b) => 1 - bleuOfRuns(a, b)) },
+    {
+      metric: 'jaccard_excess',
+      textOf: wording,
+      between: remembered(tokenizeWords, (a, b) => 1 - jaccardOfLists(a, b)),
+    },
     {
       metric: 'sentiment_excess',
       textOf: once(withoutName),
-      between: remembered((a, b) => Math.abs(sentiment(a) - sentiment(b))),
+      between: remembered(sentiment, (a, b) => Math.abs(a - b)),
     },
   ];
 }

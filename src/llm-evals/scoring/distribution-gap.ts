@@ -149,12 +149,11 @@ function compare(distancesOf: () => SampleDistances, { samples, level, max, sett
   const once = new Int32Array(n).fill(1);
   const value = distances.of(once, new Uint8Array(n));
   const random = createRandom(settings.seed);
-  const test = exchangeTest(value, PERMUTATIONS, () =>
-    distances.of(
-      once,
-      Uint8Array.from(once, () => (random.next() < 0.5 ? 1 : 0)),
-    ),
-  );
+  const exchanged = new Uint8Array(n);
+  const test = exchangeTest(value, PERMUTATIONS, () => {
+    for (let item = 0; item < n; item++) exchanged[item] = random.next() < 0.5 ? 1 : 0;
+    return distances.of(once, exchanged);
+  });
   return {
     ...test,
     value,
@@ -194,13 +193,14 @@ class LabelDistances implements SampleDistances {
     const [labels, items, sides, counts] = [this.#labels, this.#items, this.#sides, this.#counts];
     const totals: [number, number] = [0, 0];
     for (const count of counts) count.fill(0);
-    items.forEach((item, index) => {
+    for (let index = 0; index < items.length; index++) {
+      const item = items[index] as number;
       const side = ((sides[index] as number) ^ (exchanged[item] as number)) as 0 | 1;
       const copy = copies[item] as number;
       const code = labels[index] as number;
       counts[side][code] = (counts[side][code] as number) + copy;
       totals[side] += copy;
-    });
+    }
     return counts[0].reduce(
       (sum, count, code) => sum + Math.abs(count / totals[0] - (counts[1][code] as number) / totals[1]) / 2,
       0,
@@ -244,23 +244,29 @@ class ItemDistances implements SampleDistances {
     this.#sides = Uint8Array.from(numbers, ({ side }) => side);
   }
 
-  /** Computes the area between the two distribution functions. */
+  /** Computes the area between the two distribution functions. It takes most of the time of an evaluation. */
   of(copies: Int32Array, exchanged: Uint8Array): number {
     const [values, items, sides] = [this.#values, this.#items, this.#sides];
-    const sideOf = (index: number, item: number): number => (sides[index] as number) ^ (exchanged[item] as number);
-    const totals = [0, 0];
-    items.forEach((item, index) => {
-      const side = sideOf(index, item);
-      totals[side] = (totals[side] as number) + (copies[item] as number);
-    });
-    const shares = totals.map((total) => 1 / total);
+    let all = 0;
+    let ofSecond = 0;
+    for (let index = 0; index < items.length; index++) {
+      const item = items[index] as number;
+      const copy = copies[item] as number;
+      all += copy;
+      if (sides[index] !== exchanged[item]) ofSecond += copy;
+    }
+    const [stepUp, stepDown] = [1 / (all - ofSecond), 1 / ofSecond];
     let area = 0;
     let difference = 0;
-    items.forEach((item, index) => {
-      if (index > 0) area += Math.abs(difference) * ((values[index] as number) - (values[index - 1] as number));
-      const side = sideOf(index, item);
-      difference += (side === 0 ? 1 : -1) * (copies[item] as number) * (shares[side] as number);
-    });
+    let before = values[0] as number;
+    for (let index = 0; index < items.length; index++) {
+      const item = items[index] as number;
+      const value = values[index] as number;
+      area += Math.abs(difference) * (value - before);
+      before = value;
+      const copy = copies[item] as number;
+      difference += sides[index] === exchanged[item] ? copy * stepUp : -(copy * stepDown);
+    }
     return area;
   }
 }

@@ -129,14 +129,16 @@ function inOrder({ first, second }: DivergenceUnit): Int32Array {
 /** @param order the indices of the answers. The first `first` indices belong to the first group */
 function measure({ first, second, distances }: DivergenceUnit, order: Int32Array): { between: number; within: number } {
   const size = first + second;
-  const sums = [0, 0, 0];
+  let [between, inFirst, inSecond] = [0, 0, 0];
   for (let i = 1; i < size; i++) {
-    for (let j = 0; j < i; j++) {
-      const kind = j >= first ? 2 : i < first ? 1 : 0;
-      sums[kind] = (sums[kind] as number) + (distances[(order[i] as number) * size + (order[j] as number)] as number);
-    }
+    const row = (order[i] as number) * size;
+    const ofFirst = Math.min(i, first);
+    let sum = i < first ? inFirst : between;
+    for (let j = 0; j < ofFirst; j++) sum += distances[row + (order[j] as number)] as number;
+    if (i < first) inFirst = sum;
+    else between = sum;
+    for (let j = first; j < i; j++) inSecond += distances[row + (order[j] as number)] as number;
   }
-  const [between = 0, inFirst = 0, inSecond = 0] = sums;
   const pairs = (n: number): number => (n * (n - 1)) / 2;
   return { between: between / (first * second), within: (inFirst / pairs(first) + inSecond / pairs(second)) / 2 };
 }
@@ -190,7 +192,7 @@ function deals(size: number, first: number): Int32Array[] {
 function requireUnit({ first, second, distances }: DivergenceUnit, index: number): void {
   const size = first + second;
   const isUsable = first >= 2 && second >= 2 && distances.length === size * size;
-  if (isUsable && Array.from(distances).every((distance) => Number.isFinite(distance))) return;
+  if (isUsable && Array.prototype.every.call(distances, Number.isFinite)) return;
   const required = 'have at least two answers of each group and a finite distance for each pair';
   throw invalidParameter(
     `units[${String(index)}]`,

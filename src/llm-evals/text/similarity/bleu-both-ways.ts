@@ -1,5 +1,3 @@
-import { encodeTokens } from './token-codes.ts';
-
 /** Matches dots, dashes, numbers, words with hyphens or apostrophes inside, and any other single character. */
 const TOKEN =
   /\.{2,}|--|\p{Nd}+(?:[.,:]\p{Nd}+)+|[\p{L}\p{M}\p{N}_](?:[\p{L}\p{M}\p{N}_]|[-./+=~^|\\'](?=[\p{L}\p{M}\p{N}_]))*|\S/gu;
@@ -80,31 +78,48 @@ const SMOOTHING = 0.1;
  * ```
  */
 export function bleuBothWays(a: string, b: string): number {
-  const [first, second] = encodeTokens(treebankTokens(a), treebankTokens(b));
-  if (first.join(' ') === second.join(' ')) return 1;
-  const lengths = Array.from({ length: MAX_RUN_LENGTH }, (_, index) => index + 1);
-  const matches = lengths.map((length) => matchingRuns(countRuns(first, length), countRuns(second, length)));
+  return bleuOfRuns(countRuns(a), countRuns(b));
+}
+
+/** What BLEU needs of a text. */
+export interface CountedRuns {
+  /** The tokens, separated by spaces. No token contains a space. */
+  readonly tokens: string;
+  readonly length: number;
+  /** How often each n-gram occurs, for each n from 1 to 4. */
+  readonly runs: readonly ReadonlyMap<string, number>[];
+}
+
+/** Counts the n-grams of a text for {@link bleuOfRuns}. */
+export function countRuns(text: string): CountedRuns {
+  const tokens = treebankTokens(text);
+  const runs = Array.from({ length: MAX_RUN_LENGTH }, (_, index) => {
+    const counts = new Map<string, number>();
+    for (let end = index + 1; end <= tokens.length; end++) {
+      const run = tokens.slice(end - index - 1, end).join(' ');
+      counts.set(run, (counts.get(run) ?? 0) + 1);
+    }
+    return counts;
+  });
+  return { tokens: tokens.join(' '), length: tokens.length, runs };
+}
+
+/** Computes BLEU in both directions from the n-grams of two texts; see {@link bleuBothWays}. */
+export function bleuOfRuns(a: CountedRuns, b: CountedRuns): number {
+  if (a.tokens === b.tokens) return 1;
+  const matches = a.runs.map((runs, index) => matchingRuns(runs, b.runs[index]));
   if (matches[0] === 0) return 0;
-  return Math.min(bleu(matches, first.length, second.length), bleu(matches, second.length, first.length));
+  return Math.min(bleu(matches, a.length, b.length), bleu(matches, b.length, a.length));
 }
 
 /**
  * Returns the number of clipped matches: the sum over n-grams of the lower of the two counts. The number is the same in
  * both directions.
  */
-function matchingRuns(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
+function matchingRuns(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number> | undefined): number {
   let matches = 0;
-  for (const [run, count] of a) matches += Math.min(count, b.get(run) ?? 0);
+  for (const [run, count] of a) matches += Math.min(count, b?.get(run) ?? 0);
   return matches;
-}
-
-function countRuns(tokens: Int32Array, length: number): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (let start = 0; start + length <= tokens.length; start++) {
-    const run = tokens.subarray(start, start + length).join(' ');
-    counts.set(run, (counts.get(run) ?? 0) + 1);
-  }
-  return counts;
 }
 
 function bleu(matches: readonly number[], candidateLength: number, referenceLength: number): number {

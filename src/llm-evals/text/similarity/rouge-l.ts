@@ -1,5 +1,4 @@
 import { porterStem } from './porter-stem.ts';
-import { encodeTokens } from './token-codes.ts';
 
 /**
  * Computes ROUGE-L of two texts, based on the longest common subsequence of their words.
@@ -24,14 +23,31 @@ import { encodeTokens } from './token-codes.ts';
  * ```
  */
 export function rougeL(a: string, b: string): number {
-  const [first, second] = encodeTokens(stemmedWords(a), stemmedWords(b));
+  return rougeLOfWords(stemmedWords(a), stemmedWords(b));
+}
+
+/** Computes ROUGE-L from the stemmed words of two texts; see {@link rougeL}. */
+export function rougeLOfWords(a: readonly string[], b: readonly string[]): number {
+  const [first, second] = encodeTokens(a, b);
   const words = first.length + second.length;
   return words === 0 ? 1 : (2 * longestCommonSubsequence(first, second)) / words;
 }
 
-function stemmedWords(text: string): string[] {
+/** Returns the stemmed words of a text for {@link rougeLOfWords}. */
+export function stemmedWords(text: string): string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   return words.map((word) => (word.length > 3 ? porterStem(word) : word));
+}
+
+/** Converts two lists of tokens to lists of numbers for fast comparison. Equal tokens have equal numbers. */
+function encodeTokens(a: readonly string[], b: readonly string[]): [a: Int32Array, b: Int32Array] {
+  const codes = new Map<string, number>();
+  const encode = (token: string): number => {
+    const code = codes.get(token) ?? codes.size;
+    codes.set(token, code);
+    return code;
+  };
+  return [Int32Array.from(a, encode), Int32Array.from(b, encode)];
 }
 
 /**
