@@ -21,17 +21,19 @@ const AS_HARDWARE = `{
   };
 }`;
 
-/** Makes each worker lose its device in the middle of the training. */
-const LOSES_DEVICE = `{
-  const hook = ${JSON.stringify(`{
+/** Makes each worker lose its device after a time. */
+const losesDevice = (millis: number): string => `{
+  const hook = ${JSON.stringify(
+    `{
     const { prototype } = globalThis.GPUAdapter ?? { prototype: {} };
     const { requestDevice } = prototype;
     prototype.requestDevice = async function (...args) {
       const device = await requestDevice.apply(this, args);
-      setTimeout(() => { device.destroy(); }, 1500);
+      setTimeout(() => { device.destroy(); }, MILLIS);
       return device;
     };
-  };`)};
+  };`.replace('MILLIS', String(millis)),
+  )};
   const Plain = Blob;
   globalThis.Blob = class extends Plain {
     constructor(parts, options) {
@@ -124,23 +126,28 @@ describeWithBrowser(
       }
     });
 
-    it('says that the graphics processor failed, and shows no points, if it is lost during the training', async function () {
-      this.timeout(120_000);
-      const script = AS_HARDWARE + LOSES_DEVICE;
-      const opened = await openWorkbench(browser(), { kind: 'self-contained', file: page(), script });
-      const tab = opened.page;
-      try {
-        await openTradeOff(opened, file);
-        await tab.select('#backend', 'webgpu');
-        await until(async () => (await tab.evaluate(`document.querySelector('#backend').value`)) === 'webgpu');
-        await tab.evaluate(`document.querySelector('button[type=submit]').click()`);
-        await tab.waitForSelector('.point-details, .problem', { timeout: 90_000 });
-        expect(await textOf(opened, '.problem')).to.contain('The graphics processor failed');
-        expect(await tab.$('.point-details')).to.equal(null);
-      } finally {
-        await opened.close();
-      }
-    });
+    for (const { when, millis } of [
+      { when: 'while it starts', millis: 0 },
+      { when: 'during the training', millis: 1500 },
+    ]) {
+      it(`says that the graphics processor failed, and shows no points, if it is lost ${when}`, async function () {
+        this.timeout(120_000);
+        const script = AS_HARDWARE + losesDevice(millis);
+        const opened = await openWorkbench(browser(), { kind: 'self-contained', file: page(), script });
+        const tab = opened.page;
+        try {
+          await openTradeOff(opened, file);
+          await tab.select('#backend', 'webgpu');
+          await until(async () => (await tab.evaluate(`document.querySelector('#backend').value`)) === 'webgpu');
+          await tab.evaluate(`document.querySelector('button[type=submit]').click()`);
+          await tab.waitForSelector('.point-details, .problem', { timeout: 90_000 });
+          expect(await textOf(opened, '.problem')).to.contain('The graphics processor failed');
+          expect(await tab.$('.point-details')).to.equal(null);
+        } finally {
+          await opened.close();
+        }
+      });
+    }
   },
   SOFTWARE_GPU,
 );

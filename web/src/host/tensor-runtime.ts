@@ -5,7 +5,7 @@ import { setWasmPaths } from '@tensorflow/tfjs-backend-wasm';
 import simd from '@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm?url';
 import plain from '@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm.wasm?url';
 
-import { DependencyError } from '../../../src/exceptions/index.ts';
+import { DependencyError, FairnessToolkitError } from '../../../src/exceptions/index.ts';
 import { makeProductsRepeatable } from '../../../src/tensor/repeatable-products.ts';
 import type { LoadTensorflowOptions, Tensorflow, Tf } from '../../../src/tensor/runtime.ts';
 import { absent } from './absent.ts';
@@ -28,8 +28,11 @@ export function loadTensorflow({ backend }: LoadTensorflowOptions = {}): Promise
 /** What went wrong on the GPU: its numbers may be wrong from then on. */
 let gpuProblem: string | undefined;
 
-/** The time in which a browser says that a device is lost, in milliseconds. */
-const LOSS_MILLIS = 500;
+/**
+ * The time in which a browser says that a device is lost, in milliseconds: after an error that names its own cause, and
+ * after any other, which most likely comes from the GPU. A browser under load needs seconds.
+ */
+const LOSS_MILLIS = { known: 500, unknown: 5000 };
 
 /**
  * Does work, and checks that the GPU was there during all of it and reported no error.
@@ -39,15 +42,23 @@ export async function onWorkingGpu<Result>(work: () => Promise<Result>): Promise
   try {
     const result = await work();
     // Errors are reported after the work that caused them.
-    if (current === 'webgpu') await (tfjs.backend() as unknown as GpuBackend).queue.onSubmittedWorkDone();
+    if (current === 'webgpu') await gpu().queue.onSubmittedWorkDone();
     if (gpuProblem === undefined) return result;
   } catch (error) {
-    if (current === 'webgpu') await new Promise((resolve) => setTimeout(resolve, LOSS_MILLIS));
+    if (current !== 'webgpu') throw error;
+    const millis = FairnessToolkitError.isInstance(error) ? LOSS_MILLIS.known : LOSS_MILLIS.unknown;
+    await Promise.race([gpu().device.lost, new Promise((resolve) => setTimeout(resolve, millis))]);
+    // The browser's own errors, such as that of a buffer which cannot be read, come from the GPU in any case.
+    if (gpuProblem === undefined && error instanceof DOMException) gpuProblem = error.message;
     if (gpuProblem === undefined) throw error;
   }
   throw new DependencyError(`The graphics processor failed: ${gpuProblem}`, {
     suggestion: 'Train on the processor instead, or close other pages and try again.',
   });
+}
+
+function gpu(): GpuBackend {
+  return tfjs.backend() as unknown as GpuBackend;
 }
 
 /** The parts of the backend that show what happens to its device. */
@@ -70,16 +81,16 @@ async function startWebGpu(): Promise<Tensorflow> {
       suggestion: 'Train on the processor instead.',
     });
   }
-  await tfjs.ready();
-  makeProductsRepeatable(tfjs);
   current = 'webgpu';
-  const { device } = tfjs.backend() as unknown as GpuBackend;
+  const { device } = gpu();
   void device.lost.then(({ message }) => {
     gpuProblem ??= message === '' ? 'it was lost.' : message;
   });
   device.addEventListener('uncapturederror', ({ error }) => {
     gpuProblem ??= error.message;
   });
+  await tfjs.ready();
+  makeProductsRepeatable(tfjs);
   return { tf: tfjs, backend: 'webgpu', passedOver: [] };
 }
 
