@@ -11,6 +11,7 @@ import { giveFile, openWorkbench, textOf } from '../helpers/workbench.ts';
 const ROWS = 2_000_000;
 const LIMIT_MILLIS = 10_000;
 
+/** This file runs after the other slow tests and not beside them (`npm run test:alone`), because its limits are times. */
 describeWithBrowser('a file of 2 million rows @slow', (browser) => {
   const folder = useTemporaryFolder();
 
@@ -22,8 +23,6 @@ describeWithBrowser('a file of 2 million rows @slow', (browser) => {
   for (const [kind, { settings, verdict }] of Object.entries(audits)) {
     it(`has a verdict on ${kind} within 10 s, and no task of the page takes 100 ms`, async function () {
       this.timeout(120_000);
-      // Other tests run at the same time and can slow down a single attempt. A slow page exceeds the limits each time.
-      this.retries(2);
       const file = path.join(folder(), 'rows.csv');
       writeRows(file);
       const opened = await openWorkbench(browser(), {
