@@ -13,6 +13,9 @@ const JARS = path.join(CACHE, 'kafka-3.9.1/libs');
 
 const PASSWORD = 'well-guarded';
 
+/** The number of messages in a request. kafkajs groups them in time that grows with the square of this number. */
+const SENT_AT_ONCE = 1000;
+
 /** The user of the listeners with authentication. */
 export const KAFKA_USER = { username: 'ana', password: PASSWORD };
 
@@ -165,8 +168,8 @@ class KafkaProcess implements RunningKafka {
     return async (partition, messages) => {
       const producer = this.client().producer({ allowAutoTopicCreation: false });
       await producer.connect();
-      for (let from = 0; from < messages.length; from += 10_000) {
-        const part = messages.slice(from, from + 10_000);
+      for (let from = 0; from < messages.length; from += SENT_AT_ONCE) {
+        const part = messages.slice(from, from + SENT_AT_ONCE);
         await producer.send({ topic, messages: part.map((value) => ({ value, partition })) });
       }
       await producer.disconnect();
