@@ -13,7 +13,7 @@ import type { MetricResult } from '../metrics/metric-result.ts';
 import { measureDefinition, type MeasureName, parseMeasure } from '../metrics/measures/index.ts';
 import { type FilledMetricOptions, fillMetricOptions, type MetricOptions } from '../metrics/options.ts';
 import { readTruth } from '../metrics/reduce/reduce-scores.ts';
-import { type ClassStats, type GroupStats, sum } from '../metrics/statistics/group-stats.ts';
+import { type ClassStats, decisionTotals, type GroupStats, sum } from '../metrics/statistics/group-stats.ts';
 import { rowsPerGroup } from '../metrics/statistics/rows-per-group.ts';
 import { withoutSmallCells } from '../metrics/statistics/small-cells.ts';
 import type { Gate } from '../schemas/gates.ts';
@@ -138,6 +138,12 @@ export function withCounted(validation: FileValidation, counted: CountedValidati
   return Object.freeze(Object.defineProperty({ ...validation }, 'counted', { value: counted }));
 }
 
+/** Returns a validation with further notes. */
+export function withNotes(validation: FileValidation, further: readonly string[]): FileValidation {
+  if (further.length === 0) return validation;
+  return { ...validation, notes: Object.freeze([...(validation.notes ?? []), ...further]) };
+}
+
 /** The JSON keys of the label columns. */
 const LABEL_COLUMNS = { predictions: 'y_pred', 'true labels': 'y_true' } as const;
 
@@ -162,7 +168,7 @@ function readLabelsOf(byKind: readonly KindStatistics[]): ReadLabels {
 }
 
 /** The metrics and options of a validation. The fields are the same for rows in memory and rows in files. */
-export interface MeasureRequest extends GateRequest, Omit<MeasureOptions, keyof GateRequest | 'scoreThreshold'> {
+export interface MeasureRequest extends GateRequest, Omit<MeasureOptions, keyof GateRequest> {
   readonly hasControl: boolean;
 }
 
@@ -241,6 +247,7 @@ export function* measureAttributes(
   for (const index of names.keys()) {
     measured.push(yield* measure(request, wanted, options[index] as FilledMetricOptions, ofAttribute(byKind, index)));
   }
+  const notes = thresholdNotes(request, byKind);
   const verdicts = measured.map(({ metrics }, index) => judgeAttribute(request, names[index] as string, metrics));
   const byName = <T>(values: readonly T[]): Record<string, T> =>
     Object.fromEntries(names.map((name, index) => [name, values[index] as T]));
@@ -258,7 +265,29 @@ export function* measureAttributes(
       ? {}
       : { measures: byName(names.map((_, index) => measuresFrame(request, ofAttribute(byKind, index)))) }),
     rows: rowsRead(byKind),
+    ...(notes.length === 0 ? {} : { notes: Object.freeze(notes) }),
   });
+}
+
+/** The share of positive decisions from which the scores may have another scale than the default threshold. */
+const MOSTLY_POSITIVE = 0.95;
+
+/** Notes that nearly all scores reach the threshold which nobody chose, as scores from 0 to 100 do. */
+function thresholdNotes(
+  { hasScores, hasPredictions, scoreThreshold }: MeasureRequest,
+  byKind: readonly KindStatistics[],
+): string[] {
+  if (!hasScores || hasPredictions || scoreThreshold !== undefined) return [];
+  const stats = byKind.flatMap(([, statistics]) => statistics[0]?.stats ?? []);
+  const decided = stats.find((one) => one.kind === 'classification');
+  if (decided === undefined) return [];
+  const [positive, negative] = decisionTotals(decided);
+  // If there is no other decision, the metrics have a warning.
+  if (negative === 0 || positive / (positive + negative) < MOSTLY_POSITIVE) return [];
+  const share = `${((100 * positive) / (positive + negative)).toFixed(1)}%`;
+  return [
+    `${share} of the decisions are positive, because the scores reach the default threshold of ${String(SCORE_THRESHOLD)}. If scores are not between 0 and 1, choose the threshold: --score-threshold, in code scoreThreshold, in requests score_threshold`,
+  ];
 }
 
 /** Leaves out small counts that are not left out already. */

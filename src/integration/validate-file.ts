@@ -12,6 +12,7 @@ import {
   measureAttributes,
   neededStatistics,
   withCounted,
+  withNotes,
   withoutSmall,
 } from './measure-attributes.ts';
 import { smallFileStatistics } from './small-file-statistics.ts';
@@ -180,9 +181,10 @@ async function measureSource(
   }
   const validation = await inTurns(measureAttributes(measured, byKind, bounds), bounds.signal);
   const notes = files === undefined ? [] : await notesOf(files, request);
-  const counted = { request, statistics: withoutSmall(byKind, request.minCell) };
-  const noted = { ...(notes.length === 0 ? {} : { notes: Object.freeze(notes) }), ...validation };
-  return withCounted(noted, counted);
+  return withCounted(withNotes(validation, notes), {
+    request,
+    statistics: withoutSmall(byKind, request.minCell),
+  });
 }
 
 /** Returns the {@link clusterNotes} of files. Their code is loaded only if it is needed. */

@@ -116,6 +116,40 @@ describe('validateRows', () => {
   });
 });
 
+describe('scores on another scale than the default threshold', () => {
+  const folder = useTemporaryFolder();
+  // Of the scores 0, 1, …, 99, only the first is below 0.5.
+  const yScore = Array.from({ length: 100 }, (_, row) => row);
+  const rows = { sensitive: yScore.map((score) => (score % 2 === 0 ? 'a' : 'b')), yScore, threshold: 0.1, minGroupSize: 5, metric: 'demographic_parity_difference' }; // prettier-ignore
+  const noted =
+    /^99\.0% of the decisions are positive, because the scores reach the default threshold of 0\.5\. .*--score-threshold/;
+
+  it('give a note, since every gap is then small', () => {
+    expect(validateRowsNow(rows).notes?.join('\n')).to.match(noted);
+  });
+
+  it('give the note for a file, beside the other notes', async () => {
+    const path = `${folder()}/scores.csv`;
+    writeFileSync(path, ['person_id,s,g', ...yScore.map((score, row) => `p${String(row % 50)},${String(score)},${row % 2}`), ''].join('\n')); // prettier-ignore
+    const { notes } = await validateFile(path, { score: 's', attributes: [['g']] });
+    expect(
+      notes?.some((note) => noted.test(note)),
+      notes?.join('\n'),
+    ).to.equal(true);
+    expect(
+      notes?.some((note) => note.includes("column 'person_id'")),
+      notes?.join('\n'),
+    ).to.equal(true);
+  });
+
+  it('give no note if the threshold was chosen, if fewer decisions are positive, or if there are decisions', () => {
+    expect(validateRowsNow({ ...rows, scoreThreshold: 0.5 }).notes).to.equal(undefined);
+    expect(validateRowsNow({ ...rows, yScore: yScore.map((score) => score / 100) }).notes).to.equal(undefined);
+    const yPred = yScore.map((score) => Number(score > 0));
+    expect(validateRowsNow({ ...rows, yPred, yScore: undefined }).notes).to.equal(undefined);
+  });
+});
+
 describe('validateRows compared with validateFile', () => {
   const folder = useTemporaryFolder();
   const table = () => {

@@ -1,6 +1,5 @@
 import { counted } from '../../internal/format.ts';
-import { sumOf } from '../../internal/values.ts';
-import { CELLS_BY_DECISION, CELLS_PER_GROUP, type GroupStats } from '../statistics/group-stats.ts';
+import { decisionTotals, type GroupStats } from '../statistics/group-stats.ts';
 import { skipsGroup } from './compat.ts';
 import type { ComparedMeasure } from './gap.ts';
 import type { GroupMeasure } from '../measures/index.ts';
@@ -152,11 +151,7 @@ export function thinWarnings(compared: readonly ComparedMeasure[], labels: reado
  */
 export function sameDecisionWarnings(stats: GroupStats): string[] {
   if (stats.kind !== 'classification') return [];
-  const count = (cells: readonly number[]): number =>
-    sumOf(
-      stats.labels.flatMap((_, group) => cells.map((cell) => stats.counts[group * CELLS_PER_GROUP + cell] as number)),
-    );
-  const [positive, negative] = [count(CELLS_BY_DECISION.positive), count(CELLS_BY_DECISION.negative)];
+  const [positive, negative] = decisionTotals(stats);
   if ((positive > 0 && negative > 0) || positive + negative === 0) return [];
   return [
     `all ${counted(positive + negative, 'decision is', 'decisions are')} ${positive > 0 ? 'positive' : 'negative'}, so that no group can have another rate of decisions; check the column, the positive label, or the threshold of the scores`,

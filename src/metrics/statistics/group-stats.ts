@@ -1,8 +1,9 @@
+import { sumOf as sum } from '../../internal/values.ts';
 import type { Moments } from '../../stats/moments.ts';
 import type { ColumnReading } from '../../table/index.ts';
 import type { ClusterStats } from './cluster-stats.ts';
 
-export { sumOf as sum } from '../../internal/values.ts';
+export { sum };
 
 /**
  * The statistics of true labels and decisions: weighted counts per group, true label and decision. Every rate, gap and
@@ -167,6 +168,11 @@ export function sumCells(table: Float64Array, cells: readonly number[], perGroup
     for (const cell of cells) sums[g] = (sums[g] as number) + (table[g * perGroup + cell] as number);
   }
   return sums;
+}
+
+/** Returns the number of positive and of negative decisions of all groups together, weighted as in the statistics. */
+export function decisionTotals({ counts }: ClassificationStats): readonly [positive: number, negative: number] {
+  return [sum(sumCells(counts, CELLS_BY_DECISION.positive)), sum(sumCells(counts, CELLS_BY_DECISION.negative))];
 }
 
 /** The one-vs-rest statistics of one class of a multiclass outcome. */

@@ -9,7 +9,7 @@ import type { ReportSection } from '../../../src/document/report-document.ts';
 import { ValueError } from '../../../src/exceptions/index.ts';
 import { validationCharts } from '../../../src/integration/html/metric-charts.ts';
 import { clusterNotes } from '../../../src/integration/cluster-notes.ts';
-import { type FileValidation, withCounted } from '../../../src/integration/measure-attributes.ts';
+import { type FileValidation, withCounted, withNotes } from '../../../src/integration/measure-attributes.ts';
 import { validationChanges, type ValidationChanges } from '../../../src/integration/validation-changes.ts';
 import {
   parseValidationJson,
@@ -326,7 +326,7 @@ async function measure(opened: Opened, settings: AuditSettings, onProgress: OnPr
     const start = await source.startBytes?.(IDENTIFIER_BYTES);
     return start === undefined ? [] : repeatedIdentifiersIn(file.name, start, { used, decimal });
   });
-  return notes.length === 0 ? validation : withCounted({ notes, ...validation }, counted);
+  return withCounted(withNotes(validation, notes), counted);
 }
 
 async function provenanceOf(opened: Opened, settings: AuditSettings, validation: FileValidation): Promise<Provenance> {
