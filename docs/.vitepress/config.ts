@@ -26,7 +26,8 @@ function headingOf(page: string): string {
     .replaceAll(/[`*]/g, '')
     .replace(/^Reference: /, '')
     .replace(/^Tutorial for (.+?): .*/, 'For $1');
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  // The names of entry points, such as evenhand/metrics, are written as in an import.
+  return text.includes('/') ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function sidebarItem(page: string): DefaultTheme.SidebarItem {

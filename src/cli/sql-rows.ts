@@ -12,7 +12,7 @@ export interface SqlOptions {
 }
 
 /** The lines that define {@link SqlOptions}. */
-export const SQL_OPTIONS = `--sql <url>  a database that counts the rows of --table or --query: postgres://user@host/database, clickhouse://user@host/database, trino://user@host/catalog/schema, spark://user@host/database or duckdb:file; the password is read from EVENHAND_SQL_PASSWORD, or from the file that EVENHAND_SQL_PASSWORD_FILE names
+export const SQL_OPTIONS = `--sql <url>  a database with the rows of --table or --query: postgres://user@host/database, clickhouse://user@host/database, trino://user@host/catalog/schema, spark://user@host/database or duckdb:file; the password is read from EVENHAND_SQL_PASSWORD, or from the file that EVENHAND_SQL_PASSWORD_FILE names
 --table <table>  with --sql: table with the rows, for example schema.table
 --query <sql>  with --sql: SELECT statement that returns the rows, instead of --table
 --sql-timeout <n>  with --sql: time limit of a statement, in seconds (default: 600)`;

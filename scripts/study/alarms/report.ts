@@ -42,6 +42,9 @@ ${delays.map(delayRow).join('\n')}
 
 ## Acceptance criteria
 
+Of 1,000 fair streams that each raise an alarm with a probability of 5%, at most 61 raise one in 95% of such studies. More
+than 61 would show that the probability is larger.
+
 ${alarmVerdicts(results)
   .map(({ text, isMet }) => `- ${isMet ? 'met' : '**missed**'}: ${text}`)
   .join('\n')}
