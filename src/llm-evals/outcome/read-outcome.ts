@@ -28,7 +28,8 @@ type Found =
  *
  * - decision: a JSON boolean, 1 or 0, one of the two `choices` (the first is yes), or an English yes or no.
  * - score: a JSON number, or a text that consists of a number, such as "8", "7.5", "8/10" or "8 out of 10". A
- *   denominator must be the maximum. If a regular expression finds a part of a longer number (5 in "6.5"), the answer
+ *   denominator must be the maximum. A number such as "52,000" is not read, because the comma may separate thousands
+ *   or decimals. If a regular expression finds a part of a longer number (5 in "6.5"), the answer
  *   is not read.
  * - choice: one of the `choices`, or without `choices` the text itself, in lower case.
  * @throws {ConfigValidationError} if a regular expression takes longer than a second for one answer
@@ -144,9 +145,12 @@ function findMatch(text: string, regex: string): Found {
 /** The maximum number of characters before and after a match that are searched for further digits. */
 const MAX_DIGITS = 50;
 
+/** Matches further digits, or a sign or a point that does not belong to an earlier word or number: not that of "1-3". */
+const START_OF_NUMBER = /(?:\d[.,]?)+$|(?<![^\s:=($€£])[-−]?\.$|(?<![^\s:=($€£])[-−]$/u;
+
 /** Returns the number of which the text between `before` and `after` is a part; undefined if there is none. */
 function longerNumber(before: string, text: string, after: string): string | undefined {
-  const head = /^\d/u.test(text) ? (/(?:\d[.,]?)+$/u.exec(before.slice(-MAX_DIGITS))?.[0] ?? '') : '';
+  const head = /^\d/u.test(text) ? (START_OF_NUMBER.exec(before.slice(-MAX_DIGITS))?.[0] ?? '') : '';
   const tail = /\d$/u.test(text) ? (/^(?:[.,]?\d)+/u.exec(after.slice(0, MAX_DIGITS))?.[0] ?? '') : '';
   return head + tail === '' ? undefined : `${head}${text}${tail}`;
 }
@@ -203,8 +207,12 @@ const NUMBER = /^[+]?(-?\d+(?:[.,]\d+)?|-?[.]\d+)\s*(?:(?:\/|out of|of)\s*(\d+(?
 
 function readScore(found: unknown, { number = {} }: OutcomeSpec): Read {
   const { min = -Infinity, max = Infinity } = number;
+  const thousands = typeof found === 'string' ? /^\s*[1-9]\d{0,2},\d{3}\b/u.exec(found)?.[0].trim() : undefined;
   const value = typeof found === 'number' ? found : typeof found === 'string' ? numberOf(found, max) : undefined;
   if (value === undefined || !Number.isFinite(value)) return { unread: 'not a number' };
+  if (thousands !== undefined) {
+    return { unread: `'${thousands}' is ${thousands.replace(',', '')} or ${String(plainNumber(thousands))}` };
+  }
   if (value < min || value > max) return { unread: `outside ${rangeText(min, max)}` };
   return { value };
 }

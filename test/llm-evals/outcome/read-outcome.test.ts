@@ -92,10 +92,27 @@ describe('readOutcome', () => {
     ['Rating: 5.', 5],
     ['Rating: 5/10', 5],
     ['Rating: 5.a', 5],
+    ['Rating: -3', 'no match of the regular expression'],
   ]);
   check('score', { number: { regex: 'rating: (\\d)' } }, [
     ['Rating: 8', 8],
     ['Rating: 85', part('85')],
+  ]);
+  check('score', { number: { regex: '(\\d+) points' } }, [
+    ['It gets -3 points.', part('-3')],
+    ['It gets −3 points.', part('−3')],
+    ['It gets .5 points.', part('.5')],
+    ['It gets -.5 points.', part('-.5')],
+    ['It gets (5 points).', 5],
+    ['A range of 1-3 points.', 3],
+    ['In section 2.\n5 points.', 5],
+  ]);
+  check('score', { number: { regex: 'salary: \\$?([\\d.,]+)' } }, [
+    ['Salary: $52000', 52_000],
+    ['Salary: 52,000', "'52,000' is 52000 or 52"],
+    ['Salary: 0,125', 0.125],
+    ['Salary: 52,00', 52],
+    ['Salary: 1,052,000', 'not a number'],
   ]);
   check('score', { number: { regex: '\\d\\.\\d' } }, [
     ['It is 6.5!', 6.5],
