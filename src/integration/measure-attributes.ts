@@ -247,7 +247,7 @@ export function* measureAttributes(
   for (const index of names.keys()) {
     measured.push(yield* measure(request, wanted, options[index] as FilledMetricOptions, ofAttribute(byKind, index)));
   }
-  const notes = thresholdNotes(request, byKind);
+  const notes = [...thresholdNotes(request, byKind), ...numberNotes(names, byKind)];
   const verdicts = measured.map(({ metrics }, index) => judgeAttribute(request, names[index] as string, metrics));
   const byName = <T>(values: readonly T[]): Record<string, T> =>
     Object.fromEntries(names.map((name, index) => [name, values[index] as T]));
@@ -266,6 +266,22 @@ export function* measureAttributes(
       : { measures: byName(names.map((_, index) => measuresFrame(request, ofAttribute(byKind, index)))) }),
     rows: rowsRead(byKind),
     ...(notes.length === 0 ? {} : { notes: Object.freeze(notes) }),
+  });
+}
+
+/** The number of groups above which groups that are numbers are probably not meant. */
+const MANY_NUMBERS = 20;
+
+/** Notes columns of many numbers, such as ages, of which each is a group. */
+function numberNotes(names: readonly string[], byKind: readonly KindStatistics[]): string[] {
+  const [, statistics] = byKind[0] ?? [];
+  return names.flatMap((name, index) => {
+    const labels = statistics?.[index]?.stats.labels ?? [];
+    if (labels.length <= MANY_NUMBERS || labels.some((label) => label.trim() === '' || Number.isNaN(Number(label))))
+      return [];
+    return [
+      `column '${name}' has ${String(labels.length)} different numbers, and each is a group. To compare ranges, such as under 40 and from 40, write them to a column first`,
+    ];
   });
 }
 

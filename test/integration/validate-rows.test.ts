@@ -150,6 +150,21 @@ describe('scores on another scale than the default threshold', () => {
   });
 });
 
+describe('a sensitive column of numbers', () => {
+  const age = Array.from({ length: 210 }, (_, row) => 20 + (row % 21));
+  const rows = { yPred: age.map((_, row) => row % 2), sensitive: { age } };
+
+  it('gives a note if it has more than 20 values, each of which is a group', () => {
+    expect(validateRowsNow(rows).notes?.join()).to.match(/^column 'age' has 21 different numbers, .* ranges/);
+  });
+
+  it('gives no note for 20 values, and for texts', () => {
+    const decades = age.map((years) => Math.min(years, 39));
+    expect(validateRowsNow({ ...rows, sensitive: { decades } }).notes).to.equal(undefined);
+    expect(validateRowsNow({ ...rows, sensitive: { town: age.map((years) => `town ${String(years)}`) } }).notes).to.equal(undefined); // prettier-ignore
+  });
+});
+
 describe('validateRows compared with validateFile', () => {
   const folder = useTemporaryFolder();
   const table = () => {
