@@ -108,7 +108,7 @@ export { vaderScores, type VaderScores } from './text/sentiment/vader-scores.ts'
 export { bleuBothWays } from './text/similarity/bleu-both-ways.ts';
 export * from './text/similarity/jaccard-similarity.ts';
 export * from './text/similarity/ranked-lists.ts';
-export * from './text/similarity/rouge-l.ts';
+export { rougeL } from './text/similarity/rouge-l.ts';
 export { tokenizeWords } from './text/words.ts';
 export { LEXICON_LABEL, lexiconToxicity, type ToxicityScorer } from './toxicity/lexicon-toxicity.ts';
 export { scoreToxicity, toxicityLabel } from './toxicity/score-toxicity.ts';

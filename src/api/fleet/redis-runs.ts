@@ -156,10 +156,9 @@ export class RedisRuns implements Runs {
   }
 
   async wait(runId: string, signal?: AbortSignal): Promise<RunRecord> {
-    const run = await this.#read(runId, true);
+    const record = await this.#recordToWaitFor(runId);
     signal?.throwIfAborted();
-    if (run === undefined || run.hidden === 'removed') throw unknownRun(runId);
-    if (isFinal(run.record.status)) return run.record;
+    if (isFinal(record.status)) return record;
     const end = createDeferred<RunEvent>();
     this.#waiting.set(end, runId);
     try {
@@ -176,9 +175,17 @@ export class RedisRuns implements Runs {
     } finally {
       this.#waiting.delete(end);
     }
-    const ended = await this.#read(runId, true);
-    if (ended === undefined) throw unknownRun(runId);
-    return ended.record;
+    return this.#recordToWaitFor(runId);
+  }
+
+  /**
+   * Returns the record of a run, also of a hidden one.
+   * @throws {ServiceProblem} 404 if the run was removed, also if that was just after its end: its content is gone
+   */
+  async #recordToWaitFor(runId: string): Promise<RunRecord> {
+    const run = await this.#read(runId, true);
+    if (run === undefined || run.hidden === 'removed') throw unknownRun(runId);
+    return run.record;
   }
 
   async get(runId: string): Promise<RunRecord | undefined> {

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
-import { isFinal, type RunEvent, type RunRequest } from '../../../src/api/runs/runs.ts';
+import { isFinal, type RunEvent, type RunRecord, type RunRequest } from '../../../src/api/runs/runs.ts';
 import { FairnessToolkitError } from '../../../src/exceptions/index.ts';
 import type { TaskQueue } from '../../../src/io/queue/task-queue.ts';
 import { describeWithRedis } from '../../helpers/redis-server.ts';
@@ -72,6 +72,26 @@ describeWithRedis('hosts that share runs', (redis) => {
     const hasEnded = () => events.some((event) => event.type === 'status' && isFinal(event.status));
     return { events, hasEnded };
   };
+
+  it('tell a client that waits on another host that its run is removed, and never give a result without content', async () => {
+    const first = await open({ limits: { maxRuns: 100 } });
+    first.queue.isAutomatic = true;
+    const second = await open({ queue: first.queue, limits: { maxRuns: 100 } });
+    for (let again = 0; again < 60; again++) {
+      const runId = await begin(first);
+      const waiting = second.runs.wait(runId).catch((error: unknown) => error);
+      const job = await jobAt(first, runId);
+      job.succeed({ body: '{"passed":true}' });
+      while (!isFinal((await first.runs.get(runId))?.status ?? 'succeeded'));
+      expect(await first.runs.remove(runId)).to.equal('removed');
+      const found = await waiting;
+      if (found instanceof ServiceProblem) expect(found.status).to.equal(404);
+      else
+        expect((found as RunRecord).body)
+          .to.be.a('string')
+          .that.includes('"passed":true');
+    }
+  });
 
   describe('if a host is lost', () => {
     const limits = { leaseMillis: 300 };
