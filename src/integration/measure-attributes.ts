@@ -236,7 +236,7 @@ function assertAverage(
 export function* measureAttributes(
   request: MeasureRequest,
   byKind: readonly KindStatistics[],
-  { maxDraws }: ValidateBounds = {},
+  { maxDraws, scores }: ValidateBounds & SeenScores = {},
 ): Generator<void, FileValidation, void> {
   const { names } = request;
   byKind = withoutSmall(byKind, request.minCell);
@@ -247,7 +247,7 @@ export function* measureAttributes(
   for (const index of names.keys()) {
     measured.push(yield* measure(request, wanted, options[index] as FilledMetricOptions, ofAttribute(byKind, index)));
   }
-  const notes = [...thresholdNotes(request, byKind), ...numberNotes(names, byKind)];
+  const notes = [...thresholdNotes(request, byKind, scores), ...numberNotes(names, byKind)];
   const verdicts = measured.map(({ metrics }, index) => judgeAttribute(request, names[index] as string, metrics));
   const byName = <T>(values: readonly T[]): Record<string, T> =>
     Object.fromEntries(names.map((name, index) => [name, values[index] as T]));
@@ -288,21 +288,44 @@ function numberNotes(names: readonly string[], byKind: readonly KindStatistics[]
 /** The share of positive decisions from which the scores may have another scale than the default threshold. */
 const MOSTLY_POSITIVE = 0.95;
 
-/** Notes that nearly all scores reach the threshold which nobody chose, as scores from 0 to 100 do. */
+/** Scores that show which scale they have. */
+export interface SeenScores {
+  /** All scores, or the first ones; missing if no score was seen, as in a database. */
+  readonly scores?: ArrayLike<number> | undefined;
+}
+
+/** Returns whether the default threshold turns scores into decisions. Nobody compared it with the scale of the scores. */
+export function hasDefaultThreshold({
+  hasScores,
+  hasPredictions,
+  scoreThreshold,
+}: Pick<MeasureRequest, 'hasScores' | 'hasPredictions' | 'scoreThreshold'>): boolean {
+  return hasScores && !hasPredictions && scoreThreshold === undefined;
+}
+
+/** Notes that scores have another scale than the default threshold, or that nearly all of them reach it. */
 function thresholdNotes(
-  { hasScores, hasPredictions, scoreThreshold }: MeasureRequest,
+  request: MeasureRequest,
   byKind: readonly KindStatistics[],
+  scores: ArrayLike<number> = [],
 ): string[] {
-  if (!hasScores || hasPredictions || scoreThreshold !== undefined) return [];
+  if (!hasDefaultThreshold(request)) return [];
   const stats = byKind.flatMap(([, statistics]) => statistics[0]?.stats ?? []);
   const decided = stats.find((one) => one.kind === 'classification');
   if (decided === undefined) return [];
   const [positive, negative] = decisionTotals(decided);
+  const share = `${((100 * positive) / (positive + negative)).toFixed(1)}%`;
+  const choose = 'choose the threshold: --score-threshold, in code scoreThreshold, in requests score_threshold';
+  const outside = Array.prototype.find.call(scores, (score: number) => score < 0 || score > 1) as number | undefined;
+  if (outside !== undefined && positive + negative > 0) {
+    return [
+      `the scores are not between 0 and 1, since one is ${String(outside)}, but decisions are made at the default threshold of ${String(SCORE_THRESHOLD)}: ${share} are positive. If that is not meant, ${choose}`,
+    ];
+  }
   // If there is no other decision, the metrics have a warning.
   if (negative === 0 || positive / (positive + negative) < MOSTLY_POSITIVE) return [];
-  const share = `${((100 * positive) / (positive + negative)).toFixed(1)}%`;
   return [
-    `${share} of the decisions are positive, because the scores reach the default threshold of ${String(SCORE_THRESHOLD)}. If scores are not between 0 and 1, choose the threshold: --score-threshold, in code scoreThreshold, in requests score_threshold`,
+    `${share} of the decisions are positive, because the scores reach the default threshold of ${String(SCORE_THRESHOLD)}. If scores are not between 0 and 1, ${choose}`,
   ];
 }
 

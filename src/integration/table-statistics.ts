@@ -76,6 +76,11 @@ function rowColumns(table: Table, kind: GroupStats['kind'], request: ValidateReq
 
 /** Turns scores into decisions; a missing score stays missing. */
 function decide(table: Table, score: string, request: ValidateRequest): Float64Array {
+  return decideScores(scoresOf(table, score, request), request.scoreThreshold);
+}
+
+/** Returns the scores of a column; NaN if a score is missing. */
+export function scoresOf(table: Table, score: string, request: ValidateRequest): Float64Array {
   const scores = asNumbersWithout(table.column(score), missingOutcomes(request.naValues));
   const { values } = scores.kind === 'numeric' ? scores : table.numeric(score);
   const infinite = values.findIndex((value) => Math.abs(value) === Infinity);
@@ -89,5 +94,5 @@ function decide(table: Table, score: string, request: ValidateRequest): Float64A
       },
     );
   }
-  return decideScores(values, request.scoreThreshold);
+  return values;
 }

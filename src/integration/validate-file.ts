@@ -8,6 +8,7 @@ import { parseBy } from '../schemas/parse.ts';
 import { type ValidateInput, type ValidateRequest, validateSchema } from '../schemas/validate-values.ts';
 import {
   type FileValidation,
+  hasDefaultThreshold,
   type KindStatistics,
   measureAttributes,
   neededStatistics,
@@ -179,12 +180,19 @@ async function measureSource(
     const small = files && (await smallFileStatistics(files, needed, request));
     byKind.push([needed.kind, small ?? (await scan(source, needed, request, bounds))]);
   }
-  const validation = await inTurns(measureAttributes(measured, byKind, bounds), bounds.signal);
+  const scores = files === undefined ? undefined : await scoresIn(files, measured);
+  const validation = await inTurns(measureAttributes(measured, byKind, { ...bounds, scores }), bounds.signal);
   const notes = files === undefined ? [] : await notesOf(files, request);
   return withCounted(withNotes(validation, notes), {
     request,
     statistics: withoutSmall(byKind, request.minCell),
   });
+}
+
+/** Returns the first scores of files if the default threshold makes the decisions. */
+async function scoresIn(files: FoundFiles, request: ReturnType<typeof measureRequestOf>): Promise<readonly number[]> {
+  if (request.score === undefined || !hasDefaultThreshold(request)) return [];
+  return (await import('../io/repeated-identifiers.ts')).firstNumbersOf(files, request.score);
 }
 
 /** Returns the {@link clusterNotes} of files. Their code is loaded only if it is needed. */

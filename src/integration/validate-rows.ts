@@ -29,6 +29,7 @@ import {
   decideScores,
   type FileValidation,
   type KindStatistics,
+  hasDefaultThreshold,
   measureAttributes,
   type MeasureRequest,
   type NeededStatistics,
@@ -153,7 +154,7 @@ export async function validateRows(input: ValidateRowsInput, bounds: ValidateBou
     );
     byKind.push([needed.kind, await Promise.all(counted)]);
   }
-  return inTurns(measureAttributes(plan.request, byKind, bounds), signal);
+  return inTurns(measureAttributes(plan.request, byKind, { ...bounds, scores: seenScores(plan) }), signal);
 }
 
 /**
@@ -201,12 +202,24 @@ interface RowPlan {
   readonly columns: DecisionColumns;
 }
 
-function* measureSteps({ request, columns }: RowPlan, bounds: ValidateBounds): Generator<void, FileValidation, void> {
+function* measureSteps(
+  { request, columns }: Pick<RowPlan, 'request' | 'columns'>,
+  bounds: ValidateBounds,
+): Generator<void, FileValidation, void> {
   const byKind: KindStatistics[] = [];
   for (const needed of neededStatistics(request)) {
     byKind.push([needed.kind, yield* countSteps(columns, needed, classesOf(columns, needed, bounds))]);
   }
-  return yield* measureAttributes(request, byKind, bounds);
+  return yield* measureAttributes(request, byKind, { ...bounds, scores: seenScores({ request, columns }) });
+}
+
+/** Returns the scores if the default threshold makes the decisions. */
+function seenScores({
+  request,
+  columns: { yScore, naValues },
+}: Pick<RowPlan, 'request' | 'columns'>): Float64Array | undefined {
+  if (yScore === undefined || !hasDefaultThreshold(request)) return undefined;
+  return toFiniteNumbers(yScore, 'yScore', naValues);
 }
 
 /** Returns the classes to average over, or undefined without `average`. */

@@ -6,6 +6,7 @@ import type { GateRequest } from './gates.ts';
 import {
   type FileValidation,
   type KindStatistics,
+  hasDefaultThreshold,
   measureAttributes,
   type MeasureRequest,
   type NeededStatistics,
@@ -14,7 +15,7 @@ import {
   withCounted,
   withoutSmall,
 } from './measure-attributes.ts';
-import { countTable } from './table-statistics.ts';
+import { countTable, scoresOf } from './table-statistics.ts';
 import { inTurns } from './validate-bounds.ts';
 
 /**
@@ -37,7 +38,9 @@ export async function validateTable(
     signal?.throwIfAborted();
     byKind.push([needed.kind, await countTable(table, needed, request, classesOf(table, needed, request))]);
   }
-  const validation = await inTurns(measureAttributes(measured, byKind), signal);
+  const scores =
+    request.score === undefined || !hasDefaultThreshold(measured) ? undefined : scoresOf(table, request.score, request);
+  const validation = await inTurns(measureAttributes(measured, byKind, { scores }), signal);
   return withCounted(validation, { request, statistics: withoutSmall(byKind, request.minCell) });
 }
 

@@ -1,6 +1,6 @@
 import { FairnessToolkitError } from '../exceptions/index.ts';
 import type { FoundFiles } from '../schemas/data-source.ts';
-import { IDENTIFIER_BYTES, type RepeatedIdentifier, repeatedIdentifiersIn } from '../table/index.ts';
+import { firstRowsOf, IDENTIFIER_BYTES, type RepeatedIdentifier, repeatedIdentifiersIn } from '../table/index.ts';
 import { readStart } from './csv-header.ts';
 import { formatOf } from './data-format.ts';
 
@@ -10,10 +10,31 @@ import { formatOf } from './data-format.ts';
  * @param used the columns whose role is known
  * @returns an empty list if the file is not CSV, or cannot be read
  */
-export async function findRepeatedIdentifiers(
-  { files, decimal }: FoundFiles,
+export function findRepeatedIdentifiers(
+  files: FoundFiles,
   used: ReadonlySet<string>,
 ): Promise<readonly RepeatedIdentifier[]> {
+  return inStart(files, (path, start) => repeatedIdentifiersIn(path, start, { used, decimal: files.decimal }));
+}
+
+/**
+ * Returns the numbers of a column in the first rows of a CSV file.
+ * @returns an empty list if the file is not CSV, or cannot be read
+ */
+export function firstNumbersOf(files: FoundFiles, name: string): Promise<readonly number[]> {
+  return inStart(files, (path, start) => {
+    const { names, rows } = firstRowsOf(path, start, files.decimal);
+    const column = names.indexOf(name);
+    const texts = rows.flatMap((row) => row[column]?.trim() ?? []).filter((text) => text !== '');
+    return texts.map((text) => Number(files.decimal === ',' ? text.replace(',', '.') : text));
+  });
+}
+
+/** Reads something from the start of the first file. An empty list stands for a file that is not CSV, or not readable. */
+async function inStart<Found>(
+  { files }: FoundFiles,
+  read: (path: string, start: Uint8Array) => readonly Found[],
+): Promise<readonly Found[]> {
   const [file] = files;
   if (file === undefined) return [];
   const { path } = file;
@@ -22,7 +43,7 @@ export async function findRepeatedIdentifiers(
     const start = await readStart(path, isGzipped, IDENTIFIER_BYTES);
     const magic = Buffer.from(start.subarray(0, 4)).toString('latin1');
     if (formatOf(isGzipped ? path.slice(0, -3) : path, magic) !== 'csv') return [];
-    return repeatedIdentifiersIn(path, start, { used, decimal });
+    return read(path, start);
   } catch (error) {
     // A file that cannot be read is an error elsewhere; this is only advice.
     if (FairnessToolkitError.isInstance(error) || (error instanceof Error && 'code' in error)) return [];

@@ -54,5 +54,10 @@ export { type BinaryValues, type LabelProblem, notBinary, readLabels, ruleOfNumb
 export { parsePlainCsv, type PlainCsvColumns, splitHeader } from './plain-csv.ts';
 export { readTexts, type TextColumns } from './read-texts.ts';
 export { numberOfCell, TextColumn, type TextColumnOptions } from './text-column.ts';
-export { IDENTIFIER_BYTES, type RepeatedIdentifier, repeatedIdentifiersIn } from './repeated-identifier.ts';
+export {
+  firstRowsOf,
+  IDENTIFIER_BYTES,
+  type RepeatedIdentifier,
+  repeatedIdentifiersIn,
+} from './repeated-identifier.ts';
 export { readTable, Table, type TableSource, unknownColumn } from './table.ts';

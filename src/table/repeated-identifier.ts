@@ -83,17 +83,10 @@ export function repeatedIdentifiersIn(
   start: Uint8Array,
   { used, decimal }: { readonly used: ReadonlySet<string>; readonly decimal?: '.' | ',' | undefined },
 ): readonly RepeatedIdentifier[] {
-  const isComplete = start.length < IDENTIFIER_BYTES;
-  // The start may end within a line, and within a character.
-  const text = decodeUtf8(isComplete ? start : start.subarray(0, start.lastIndexOf(LINE_FEED) + 1), title);
-  const { names, delimiter, lineEnd } = csvHeader(title, text, decimal);
-  const rows = text
-    .split(lineEnd)
-    .slice(1)
-    .filter((line) => line !== '');
+  const { names, rows } = firstRowsOf(title, start, decimal);
   const values = names.map(() => new Map<string, number>());
-  for (const line of rows) {
-    splitFields(line, delimiter).forEach((value, column) => {
+  for (const row of rows) {
+    row.forEach((value, column) => {
       values[column]?.set(value, (values[column].get(value) ?? 0) + 1);
     });
   }
@@ -101,6 +94,24 @@ export function repeatedIdentifiersIn(
     const found = used.has(name) ? undefined : repeatedIdentifier(name, values[column] as Map<string, number>);
     return found === undefined ? [] : [found];
   });
+}
+
+/**
+ * Returns the rows at the start of a CSV file as texts.
+ * @param start the first {@link IDENTIFIER_BYTES} bytes, decompressed
+ * @throws {DataValidationError} if the bytes are not UTF-8, or have no header
+ */
+export function firstRowsOf(
+  title: string,
+  start: Uint8Array,
+  decimal?: '.' | ',',
+): { readonly names: readonly string[]; readonly rows: readonly (readonly string[])[] } {
+  const isComplete = start.length < IDENTIFIER_BYTES;
+  // The start may end within a line, and within a character.
+  const text = decodeUtf8(isComplete ? start : start.subarray(0, start.lastIndexOf(LINE_FEED) + 1), title);
+  const { names, delimiter, lineEnd } = csvHeader(title, text, decimal);
+  const lines = text.split(lineEnd).slice(1);
+  return { names, rows: lines.filter((line) => line !== '').map((line) => splitFields(line, delimiter)) };
 }
 
 /** Returns whether the name of a column says that its numbers are those of people or things. */

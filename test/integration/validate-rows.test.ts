@@ -2,9 +2,11 @@ import { expect } from 'chai';
 import { writeFileSync } from 'node:fs';
 
 import { DataValidationError, ValueError } from '../../src/exceptions/index.ts';
-import { validateFile } from '../../src/integration/validate-file.ts';
+import { validateFile, validateSql } from '../../src/integration/validate-file.ts';
 import { validateRows, validateRowsNow, type ValidateRowsInput } from '../../src/integration/validate-rows.ts';
+import { validateTable } from '../../src/integration/validate-table.ts';
 import { validationToJson } from '../../src/integration/validation-report.ts';
+import { loadData, openDuckDb } from '../../src/io/index.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 
 /** 40 rows: 15 of 20 selected in a, 5 of 20 in b. */
@@ -122,16 +124,24 @@ describe('scores on another scale than the default threshold', () => {
   const yScore = Array.from({ length: 100 }, (_, row) => row);
   const rows = { sensitive: yScore.map((score) => (score % 2 === 0 ? 'a' : 'b')), yScore, threshold: 0.1, minGroupSize: 5, metric: 'demographic_parity_difference' }; // prettier-ignore
   const noted =
-    /^99\.0% of the decisions are positive, because the scores reach the default threshold of 0\.5\. .*--score-threshold/;
+    /^the scores are not between 0 and 1, since one is 2, .* default threshold of 0\.5: 99\.0% are positive\. .*--score-threshold/;
 
   it('give a note, since every gap is then small', () => {
     expect(validateRowsNow(rows).notes?.join('\n')).to.match(noted);
   });
 
-  it('give the note for a file, beside the other notes', async () => {
+  it('give a note however many decisions are positive: 60 of 100 scores of customers are 0', () => {
+    const { notes } = validateRowsNow({ ...rows, yScore: yScore.map((score) => (score < 60 ? 0 : score)) });
+    expect(notes?.join('\n')).to.match(/^the scores are not between 0 and 1, since one is 60, .*: 40\.0% are positive/);
+    const logits = validateRowsNow({ ...rows, yScore: yScore.map((score) => (score - 50) / 50) });
+    expect(logits.notes?.join('\n')).to.match(/^the scores are not between 0 and 1, since one is -1, /);
+  });
+
+  it('give the note for a file with decimal commas, beside the other notes, and for a table', async () => {
     const path = `${folder()}/scores.csv`;
-    writeFileSync(path, ['person_id,s,g', ...yScore.map((score, row) => `p${String(row % 50)},${String(score)},${row % 2}`), ''].join('\n')); // prettier-ignore
-    const { notes } = await validateFile(path, { score: 's', attributes: [['g']] });
+    const lines = yScore.map((score, row) => `p${String(row % 50)};${String(score)},0;${String(row % 2)}`);
+    writeFileSync(path, ['person_id;s;g', ...lines, ''].join('\n'));
+    const { notes } = await validateFile({ paths: path, decimal: ',' }, { score: 's', attributes: [['g']] });
     expect(
       notes?.some((note) => noted.test(note)),
       notes?.join('\n'),
@@ -140,6 +150,20 @@ describe('scores on another scale than the default threshold', () => {
       notes?.some((note) => note.includes("column 'person_id'")),
       notes?.join('\n'),
     ).to.equal(true);
+    const table = await loadData(path, { decimal: ',', labels: ['g'] });
+    const ofTable = await validateTable(table, { score: 's', attributes: [['g']] });
+    expect(
+      ofTable.notes?.some((note) => noted.test(note)),
+      ofTable.notes?.join('\n'),
+    ).to.equal(true);
+  });
+
+  it('give a note in a database if nearly all decisions are positive, since it returns no scores', async () => {
+    const engine = openDuckDb();
+    const query = `SELECT i AS s, i % 2 AS g FROM range(100) AS r(i)`;
+    const { notes } = await validateSql({ engine, query }, { score: 's', attributes: [['g']] });
+    await engine.close();
+    expect(notes?.join('\n')).to.match(/^99\.0% of the decisions are positive, because the scores reach the default/);
   });
 
   it('give no note if the threshold was chosen, if fewer decisions are positive, or if there are decisions', () => {
