@@ -43,6 +43,16 @@ export interface TrainingSource {
   readonly testTable?: TableSource | undefined;
 }
 
+const TRAINING_SOURCE_NAMES: OptionNames<TrainingSource> = {
+  table: true,
+  target: true,
+  sensitive: true,
+  features: true,
+  positiveLabel: true,
+  naValues: true,
+  testTable: true,
+};
+
 /** Training rows that are tensors, on the device of the caller's own TensorFlow.js. */
 export interface TensorTrainingSource {
   /** The features, [rows, columns]. NaN is a missing value. */
@@ -101,8 +111,10 @@ export interface TrainingData {
  * Reads a source: selects the features, maps the target to 0/1, and encodes the groups.
  * @throws {DataValidationError} if a column is unknown, the target does not have exactly two values, or there are
  *   fewer than two groups
+ * @throws {ValueError} if the source has an unknown field
  */
 export function readTrainingData(source: TrainingSource): TrainingData {
+  assertKnownOptions('TrainingSource', source, TRAINING_SOURCE_NAMES);
   const given = Table.from(source.table);
   const target = source.target ?? 'y';
   const sensitive = [source.sensitive ?? 's'].flat();

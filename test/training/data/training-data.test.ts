@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { DataValidationError } from '../../../src/exceptions/index.ts';
+import { DataValidationError, ValueError } from '../../../src/exceptions/index.ts';
 import { readTrainingData } from '../../../src/training/data/training-data.ts';
 
 describe('training data', () => {
@@ -39,4 +39,9 @@ describe('training data', () => {
       expect(() => readTrainingData(source)).to.throw(DataValidationError, message);
     });
   }
+
+  it('rejects a mistyped field, which would train for the other label', () => {
+    const source = { table: { y: ['no', 'yes'], s: [1, 2] }, positivLabel: 'no' };
+    expect(() => readTrainingData(source)).to.throw(ValueError, /has no option 'positivLabel'\. .*'positiveLabel'/);
+  });
 });
