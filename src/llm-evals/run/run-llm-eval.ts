@@ -28,7 +28,7 @@ import type { PreparedRun } from './prepared-run.ts';
 import { assertJudgeAllowed, judgeAnswers, type JudgedAnswers, judgeWarnings, readOutcomes } from './read-outcomes.ts';
 import { RUN_LLM_EVAL_OPTION_NAMES, type RunLlmEvalOptions } from './run-options.ts';
 import { joinTranscripts, scoreRun } from './score-run.ts';
-import { unreadAnswers } from './unread-answers.ts';
+import { readingWarnings, unreadAnswers } from './unread-answers.ts';
 
 /** The maximum number of characters of a prompt that an error message quotes. */
 const SHOWN_CHARACTERS = 80;
@@ -249,6 +249,7 @@ export async function conclude(
     warnings: Object.freeze([
       ...runWarnings(run, summary),
       ...(judged === null ? [] : judgeWarnings(judged.result.report, run.config)),
+      ...readingWarnings(transcripts),
       ...languageWarning(transcripts, metrics),
       ...unevenWarnings(Object.values(metrics)),
     ]),

@@ -1,5 +1,5 @@
 import { groupBy } from '../../internal/values.ts';
-import type { Transcript } from '../client/transcript.ts';
+import type { OutcomeReading, Transcript } from '../client/transcript.ts';
 import { distinctAnswers } from '../scoring/dimension-answers.ts';
 
 /** The answers from which an outcome could not be read, for one reason. */
@@ -18,11 +18,8 @@ const MAX_LETTERS = 300;
 
 /** Counts the answers from which an outcome could not be read, by outcome and reason. The most frequent comes first. */
 export function unreadAnswers(transcripts: readonly Transcript[]): readonly UnreadAnswers[] {
-  const unread = distinctAnswers(transcripts.filter(({ readings }) => readings !== undefined)).flatMap(
-    ({ readings = {}, text }) =>
-      Object.entries(readings).flatMap(([outcome, reading]) =>
-        'unread' in reading && !outcome.includes(':') ? [{ outcome, reason: reading.unread, text: text ?? '' }] : [],
-      ),
+  const unread = readingsOf(transcripts).flatMap(({ outcome, reading, text }) =>
+    'unread' in reading ? [{ outcome, reason: reading.unread, text }] : [],
   );
   const groups = groupBy(unread, ({ outcome, reason }) => JSON.stringify([outcome, reason]));
   return Object.freeze(
@@ -35,6 +32,41 @@ export function unreadAnswers(transcripts: readonly Transcript[]): readonly Unre
       })
       .sort((a, b) => b.count - a.count),
   );
+}
+
+/** Returns what was read from the distinct answers. The readings of pairs of answers are left out. */
+function readingsOf(transcripts: readonly Transcript[]): { outcome: string; reading: OutcomeReading; text: string }[] {
+  return distinctAnswers(transcripts.filter(({ readings }) => readings !== undefined)).flatMap(
+    ({ readings = {}, text }) =>
+      Object.entries(readings).flatMap(([outcome, reading]) =>
+        outcome.includes(':') ? [] : [{ outcome, reading, text: text ?? '' }],
+      ),
+  );
+}
+
+/** The smallest number of equal scores that is no coincidence. */
+const MIN_EQUAL = 10;
+
+/**
+ * Returns warnings if all scores that were read are equal, so that no gap can appear, and if most answers were not read.
+ * The usual reason is a pattern that finds something else in the answers.
+ */
+export function readingWarnings(transcripts: readonly Transcript[]): string[] {
+  return [...groupBy(readingsOf(transcripts), ({ outcome }) => outcome)].flatMap(([outcome, own]) => {
+    const scores = own.flatMap(({ reading }) => ('value' in reading && reading.kind === 'score' ? reading.value : []));
+    const unread = own.filter(({ reading }) => 'unread' in reading).length;
+    const isConstant = scores.length >= MIN_EQUAL && scores.every((score) => score === scores[0]);
+    return [
+      ...(isConstant
+        ? [
+            `All ${String(scores.length)} values of '${outcome}' that were read are ${String(scores[0])}, so that no gap can appear. Check what is read from the answers.`,
+          ]
+        : []),
+      ...(2 * unread > own.length
+        ? [`'${outcome}' was read from only ${String(own.length - unread)} of ${String(own.length)} answers.`]
+        : []),
+    ];
+  });
 }
 
 function cut(text: string): string {

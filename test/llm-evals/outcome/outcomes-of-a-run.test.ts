@@ -118,6 +118,23 @@ describe('declared outcomes of a run', () => {
     expect(read['score_gap.gender']?.value).to.equal(-1);
   });
 
+  it('warn if all scores are equal, and if most answers are not read: the pattern may find another number', async () => {
+    const outcome = { score: { number: { regex: '(\\d+) years', min: 1, max: 10 } } };
+    const client = modelOf(
+      (isWoman, job) => `After 5 ${job < 7 ? 'years' : 'jobs'}, I rate this ${isWoman ? '4' : '9'}.`,
+    );
+    const { warnings } = await runLlmEval(hiringConfig({ outcome }), { client });
+    const constant =
+      "All 14 values of 'score' that were read are 5, so that no gap can appear. Check what is read from the answers.";
+    expect(warnings).to.include(constant).and.not.include("'score' was read from only 14 of 16 answers.");
+    const few = modelOf((isWoman, job) => (job < 3 ? `After 5 years, I rate this ${isWoman ? '4' : '9'}.` : 'No.'));
+    const ofFew = (await runLlmEval(hiringConfig({ outcome }), { client: few })).warnings;
+    expect(ofFew).to.include("'score' was read from only 6 of 16 answers.");
+    expect(ofFew.join()).to.not.include('no gap can appear');
+    const rated = { score: { number: { regex: 'this (\\d)', min: 1, max: 10 } } };
+    expect((await runLlmEval(hiringConfig({ outcome: rated }), { client })).warnings.join()).to.not.include("'score'");
+  });
+
   it('warn if the share of unread answers differs between groups', async () => {
     const outcome = { score: { number: { regex: 'score (\\d+)', min: 1, max: 10 } } };
     const client = modelOf((isWoman, job) => (isWoman && job < 5 ? 'I cannot say.' : 'score 7'));
