@@ -140,6 +140,17 @@ describe('evenhand validate', () => {
     expect(stdout).to.match(/^'male ' +100 /m);
   });
 
+  it('says which label is positive: a ratio passes for one label and fails for the other', async () => {
+    const file = path.join(folder(), 'answers.csv');
+    const rows = (sex: string, yes: number): string[] =>
+      Array.from({ length: 50 }, (_, row) => `${sex},${row < yes ? 'ja' : 'nein'}`);
+    writeFileSync(file, ['sex,p', ...rows('f', 10), ...rows('m', 15)].join('\n'));
+    const args = ['validate', '--csv', file, '--y-pred', 'p', '--sensitive', 'sex', '--metric', 'demographic_parity_ratio>=0.8', '--positive-label']; // prettier-ignore
+    const [yes, no] = [await runCli([...args, 'ja']), await runCli([...args, 'nein'])];
+    expect(yes).to.include({ code: 1 }).with.property('stdout').that.includes("decisions: 'ja' is positive");
+    expect(no).to.include({ code: 0 }).with.property('stdout').that.includes("decisions: 'nein' is positive");
+  });
+
   it('prints rates, the difference and the excluded groups', async () => {
     const { code, stdout } = await runCli(['validate', '--csv', makeFile(), '--y-pred', 'p', '--sensitive', 'sex']);
     expect(stdout).to.match(/^Demographic parity difference +0\.2500 /m);

@@ -195,9 +195,9 @@ async function run(
   if (validation.passed === false) process.exitCode = CHECK_FAILED;
 }
 
-/** Says how scores become decisions; an empty text if the decisions are given. */
-async function decisionsOf({ score, scoreThreshold }: ValidateRequest): Promise<string> {
-  if (score === undefined) return '';
+/** Says which decisions are positive; an empty text for 0 and 1. */
+async function decisionsOf({ score, scoreThreshold, positiveLabel }: ValidateRequest): Promise<string> {
+  if (score === undefined) return positiveLabel === undefined ? '' : `; decisions: '${positiveLabel}' is positive`;
   const { SCORE_THRESHOLD } = await import('../../schemas/validate-values.ts');
   return scoreThreshold === undefined
     ? `; decisions: score at least ${String(SCORE_THRESHOLD)} (default; --score-threshold changes it)`
