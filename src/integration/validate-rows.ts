@@ -202,22 +202,17 @@ interface RowPlan {
   readonly columns: DecisionColumns;
 }
 
-function* measureSteps(
-  { request, columns }: Pick<RowPlan, 'request' | 'columns'>,
-  bounds: ValidateBounds,
-): Generator<void, FileValidation, void> {
+function* measureSteps(plan: RowPlan, bounds: ValidateBounds): Generator<void, FileValidation, void> {
+  const { request, columns } = plan;
   const byKind: KindStatistics[] = [];
   for (const needed of neededStatistics(request)) {
     byKind.push([needed.kind, yield* countSteps(columns, needed, classesOf(columns, needed, bounds))]);
   }
-  return yield* measureAttributes(request, byKind, { ...bounds, scores: seenScores({ request, columns }) });
+  return yield* measureAttributes(request, byKind, { ...bounds, scores: seenScores(plan) });
 }
 
 /** Returns the scores if the default threshold makes the decisions. */
-function seenScores({
-  request,
-  columns: { yScore, naValues },
-}: Pick<RowPlan, 'request' | 'columns'>): Float64Array | undefined {
+function seenScores({ request, columns: { yScore, naValues } }: RowPlan): Float64Array | undefined {
   if (yScore === undefined || !hasDefaultThreshold(request)) return undefined;
   return toFiniteNumbers(yScore, 'yScore', naValues);
 }

@@ -1,6 +1,12 @@
 import { FairnessToolkitError } from '../exceptions/index.ts';
 import type { FoundFiles } from '../schemas/data-source.ts';
-import { firstRowsOf, IDENTIFIER_BYTES, type RepeatedIdentifier, repeatedIdentifiersIn } from '../table/index.ts';
+import {
+  firstRowsOf,
+  IDENTIFIER_BYTES,
+  numberOfCell,
+  type RepeatedIdentifier,
+  repeatedIdentifiersIn,
+} from '../table/index.ts';
 import { readStart } from './csv-header.ts';
 import { formatOf } from './data-format.ts';
 
@@ -25,8 +31,7 @@ export function firstNumbersOf(files: FoundFiles, name: string): Promise<readonl
   return inStart(files, (path, start) => {
     const { names, rows } = firstRowsOf(path, start, files.decimal);
     const column = names.indexOf(name);
-    const texts = rows.flatMap((row) => row[column]?.trim() ?? []).filter((text) => text !== '');
-    return texts.map((text) => Number(files.decimal === ',' ? text.replace(',', '.') : text));
+    return rows.flatMap((row) => numberOfCell(row[column] ?? '', files.decimal) ?? []);
   });
 }
 
