@@ -70,6 +70,7 @@ async function expectKnown({ url: base }: ServiceProcess, known: Known): Promise
   for (const stream of STREAMS) {
     // Clients may still be sending.
     const [events, labels] = [[...(known.events.get(stream) ?? [])], [...(known.labels.get(stream) ?? [])]];
+    expect(events.length, 'the clients had time to send').to.be.above(20);
     // An event that was counted before is not counted again.
     const url = `${base}/monitor/${stream}`;
     const again = await post(`${url}/events`, events.map(eventOf));
