@@ -42,6 +42,8 @@ async function removeComments() {
       charset: 'utf8',
       legalComments: 'inline',
       minifyWhitespace: true,
+      // Node prints the line of an error that is not caught.
+      lineLimit: 120,
     };
     const { code } = await transform(readFileSync(file, 'utf8'), options);
     writeFileSync(file, code);

@@ -25,7 +25,7 @@ export default {
     spec: JSON.parse(tests || '[]'),
     // The counters of the mutants make every loop slower, and each surviving mutant runs all tests that execute it. So
     // slow tests, tests of speed, simulations, and the same vectors on other backends are left out.
-    grep: `/^(?!real data, |.*(${slow}takes at most seconds|in time proportional|intervals cover|, (danfo|duckdb) ))/`,
+    grep: `/^(?!real data, |.*(${slow}takes at most seconds|time proportional|intervals cover|, (danfo|duckdb) ))/`,
   },
   // Each mutant is tested only by the tests that execute it, in a process that stays.
   coverageAnalysis: 'perTest',
@@ -35,7 +35,7 @@ export default {
   // A mutant may make a loop endless. The factor allows for a busy machine: a late test would count as a killed mutant.
   timeoutMS: 5000,
   timeoutFactor: 2,
-  // tsx does not check types, so that the sources need no `@ts-nocheck`.
+  // The tests remove types without checking them, so that the sources need no `@ts-nocheck`.
   disableTypeChecks: false,
   // Results of unchanged sources and tests are kept.
   incremental: true,
