@@ -26,15 +26,28 @@ export interface ColumnGuesses {
   readonly passedOver: readonly ColumnGuess[];
 }
 
-/** Words in column names that suggest a role, including column names of the American Community Survey. */
+/**
+ * Words in column names that suggest a role, in English, German, French and Spanish, including column names of the
+ * American Community Survey.
+ */
 const SENSITIVE = wordsOf(
-  'sex gender race rac1p ethnicity ethnic age agep agegroup ageband agerange religion disability nationality',
+  `sex gender race rac1p ethnicity ethnic age agep agegroup ageband agerange religion disability nationality
+  geschlecht alter altersgruppe herkunft ethnie behinderung nationalität staatsangehörigkeit
+  sexe âge origine handicap nationalité sexo género edad raza etnia religión discapacidad nacionalidad`,
 );
 const DECISION = wordsOf(
-  'decision approved accepted admitted granted hired selected offered shortlisted invited pred predicted prediction yhat',
+  `decision approved accepted admitted granted hired selected offered shortlisted invited pred predicted prediction yhat
+  entscheidung bewilligt genehmigt angenommen zugelassen eingestellt vorhersage
+  accepté accordé approuvé admis embauché prédiction decisión aceptado aprobado admitido concedido contratado predicción`,
 );
-const TRUTH = wordsOf('truth true actual label target outcome class repaid default defaulted');
-const SCORE = wordsOf('score scores prob proba probability risk propensity');
+const TRUTH = wordsOf(
+  `truth true actual label target outcome class repaid default defaulted
+  ergebnis ausfall ausgefallen zurückgezahlt résultat défaut remboursé resultado impago`,
+);
+const SCORE = wordsOf(
+  `score scores prob proba probability risk propensity
+  wahrscheinlichkeit risiko probabilité risque puntuación puntaje probabilidad riesgo`,
+);
 
 /**
  * Complete column names of row weights, without separators. The name "weight" alone is not included, because it may
@@ -172,7 +185,10 @@ export interface PositiveLabelGuess {
   readonly counts: readonly LabelCount[];
 }
 
-const POSITIVE = wordsOf('yes y approved accepted admitted granted hired selected offered good pass passed positive');
+const POSITIVE = wordsOf(
+  `yes y approved accepted admitted granted hired selected offered good pass passed positive
+  ja bewilligt genehmigt angenommen gut positiv oui accepté accordé sí aprobado aceptado positivo`,
+);
 
 /**
  * Guesses which label of a column counts as 1. A label is guessed only if exactly one label has a positive meaning,
@@ -182,7 +198,7 @@ export function guessPositiveLabel(column: Column): PositiveLabelGuess {
   const counts = knownLabels(column);
   const missing = new Set(MISSING_TEXTS);
   const isNeeded = counts.some(({ label }) => labelValue(label, { missing }) === undefined);
-  const positive = counts.filter(({ label }) => POSITIVE.has(label.trim().toLowerCase()) || label.startsWith('>'));
+  const positive = counts.filter(({ label }) => POSITIVE.has(plain(label.trim())) || label.startsWith('>'));
   return { isNeeded, label: isNeeded && positive.length === 1 ? positive[0]?.label : undefined, counts };
 }
 
@@ -325,7 +341,12 @@ function wordsInName(name: string): Set<string> {
   return wordsOf(name.replaceAll(/([a-z])([A-Z])/g, '$1 $2'));
 }
 
-/** Returns the words of a text in lower case. */
+/** Returns the words of a text in lower case, without accents. */
 function wordsOf(text: string): Set<string> {
-  return new Set(text.toLowerCase().split(/[^\p{L}\p{N}]+/u));
+  return new Set(plain(text).split(/[^\p{L}\p{N}]+/u));
+}
+
+/** Returns a text in lower case without accents, which files often leave out. */
+function plain(text: string): string {
+  return text.toLowerCase().normalize('NFD').replaceAll(/\p{M}/gu, '');
 }

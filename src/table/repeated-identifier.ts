@@ -13,8 +13,13 @@ export interface RepeatedIdentifier {
 
 const IDS = 'ids?|uuid|guid';
 
-const UNITS =
-  'person|user|customer|client|patient|applicant|candidate|employee|student|pupil|household|family|school|hospital|session|account|participant|subject';
+/** People and things with several rows each, in English, German, French and Spanish. */
+const UNITS = [
+  'person|user|customer|client|patient|applicant|candidate|employee|student|pupil|household|family|school|hospital|session|account|participant|subject',
+  'kunde|kunden|kundennummer|bewerber|antragsteller|mitarbeiter|schüler|haushalt|schule|krankenhaus|konto|teilnehmer',
+  'personne|candidat|demandeur|employé|élève|ménage|école|hôpital|compte',
+  'persona|cliente|paciente|candidato|solicitante|empleado|alumno|hogar|escuela|cuenta',
+].join('|');
 
 /** Names of columns that usually say to whom or to what a row belongs. */
 const UNIT_IN_NAME = wordOf(`${IDS}|${UNITS}`);
@@ -31,6 +36,9 @@ const NUMBER = /^\s*[-+]?[\d.,]*\d[\d.,]*(e[-+]?\d+)?\s*%?\s*$/i;
 
 /** Matches numbers with a fraction that is not 0, and percentages. */
 const FRACTION = /^\s*[-+]?\d*(?:[.,]\d*[1-9]\d*|[\d.,]*\d[.,]?\s*%)\s*$/;
+
+/** Matches dates, with or without a time, and times. */
+const DATE_OR_TIME = /^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}:\d{2})(?![-\d])/;
 
 /** The smallest mean number of rows of a value, and the smallest number of different values. */
 const MIN_MEAN_COUNT = 1.5;
@@ -53,7 +61,7 @@ export function repeatedIdentifier(name: string, counts: ReadonlyMap<string, num
   const meanCount = total / values.length;
   if (!(meanCount >= MIN_MEAN_COUNT) || values.some(({ length }) => length > MAX_LENGTH)) return undefined;
   // Rounded scores and percentages repeat too, and may stand beside other texts, such as 'unknown'.
-  if (values.filter((value) => FRACTION.test(value)).length > values.length / 2) return undefined;
+  if (areMostly(values, FRACTION) || areMostly(values, DATE_OR_TIME)) return undefined;
   const areTexts = !values.every((value) => NUMBER.test(value));
   const isNamed = namesIdentifiers(name);
   // Numbers such as the age of a patient, or amounts, repeat too, but belong to no one.
@@ -117,6 +125,10 @@ export function firstRowsOf(
 /** Returns whether the name of a column says that its numbers are those of people or things. */
 export function namesIdentifiers(name: string): boolean {
   return CAMEL_CASE_ID.test(name) || UNIT_NAME.test(name) || (UNIT_IN_NAME.test(name) && NUMBER_IN_NAME.test(name));
+}
+
+function areMostly(values: readonly string[], pattern: RegExp): boolean {
+  return values.filter((value) => pattern.test(value)).length > values.length / 2;
 }
 
 function wordOf(words: string): RegExp {

@@ -64,6 +64,13 @@ describe('guessColumns', () => {
     'age_group',
     'religion',
     'disability',
+    'Geschlecht',
+    'altersgruppe',
+    'Staatsangehörigkeit',
+    'sexe',
+    'tranche_âge',
+    'género',
+    'nacionalidad',
   ]) {
     // prettier-ignore
     it(`takes ${name} for a sensitive column`, () => {
@@ -179,6 +186,20 @@ describe('guessColumns', () => {
     expect(one('approved', cycle('yes', 'no', 'NA', ''))).to.deep.equal({ decision: 'approved' });
   });
 
+  it('finds the roles by their names in German, French and Spanish', () => {
+    const score = cycle(0.1, 0.5, 0.9, 0.4);
+    const group = cycle('a', 'b', 'c');
+    expect(
+      rolesIn({ Bewilligt: cycle('ja', 'nein'), zurückgezahlt: cycle('ja', 'nein'), Wahrscheinlichkeit: score, x: X }),
+    ).to.deep.equal({ decision: 'Bewilligt', truth: 'zurückgezahlt', score: 'Wahrscheinlichkeit' });
+    expect(
+      rolesIn({ accordé: cycle('oui', 'non'), défaut: cycle('oui', 'non'), probabilité: score, nationalité: group }),
+    ).to.deep.equal({ decision: 'accordé', truth: 'défaut', score: 'probabilité', sensitive: ['nationalité'] });
+    expect(
+      rolesIn({ aprobado: cycle('sí', 'no'), impago: cycle('sí', 'no'), puntuación: score, etnia: group }),
+    ).to.deep.equal({ decision: 'aprobado', truth: 'impago', score: 'puntuación', sensitive: ['etnia'] });
+  });
+
   it('gives each guess a reason', () => {
     const { decision, truth, sensitive } = guessColumns(
       Table.from({ Sex: cycle('f', 'm'), approved: cycle(0, 1), y_true: cycle(0, 1) }),
@@ -211,6 +232,9 @@ describe('guessPositiveLabel', () => {
     [['not hired', 'hired'], 'hired'],
     [['<=50K', '>50K'], '>50K'],
     [['bad', 'good'], 'good'],
+    [['ja', 'nein'], 'ja'],
+    [['refusé', 'Accepté'], 'Accepté'],
+    [['Sí', 'No'], 'Sí'],
   ];
   for (const [values, label] of cases) {
     it(`takes '${label}' of ${values.join(', ')}`, () => {
@@ -400,4 +424,28 @@ describe('columns that look like people with several rows', () => {
     expect(repeatedIdentifier('person', counts((index) => `${'1'.repeat(199)}${String.fromCodePoint(97 + index)}`))).to.deep.include({ meanCount: 2 }); // prettier-ignore
     expect(repeatedIdentifier('person', counts((index) => `${'1'.repeat(50_000)}x${String(index)}`))).to.equal(undefined); // prettier-ignore
   });
+
+  it('have other values than dates and times, whose rows do not belong to one person', () => {
+    const days = Array.from({ length: 60 }, (_, day) => new Date(Date.UTC(2026, 0, 1 + day)).toISOString());
+    const twice = (values: readonly string[]): Map<string, number> => new Map(values.map((value) => [value, 2]));
+    for (const written of [
+      days,
+      days.map((day) => day.slice(0, 10)),
+      days.map((day) => day.slice(0, 16).replace('T', ' ')),
+      days.map((day) => day.slice(0, 10).split('-').reverse().join('.')),
+      days.map((day) => day.slice(0, 10).replaceAll('-', '/')),
+      days.map((day) => day.slice(11, 19).replace('00:00', '07:15')).map((time, day) => `${time}.${String(day + 100)}`),
+    ]) {
+      expect(new Set(written).size).to.equal(60);
+      expect(repeatedIdentifier('datum', twice(written)), written[0]).to.equal(undefined);
+    }
+    expect(repeatedIdentifier('datum', twice(days.map((day) => `customer ${day}`)))).to.deep.include({ meanCount: 2 });
+  });
+
+  for (const name of ['kunde', 'Kundennummer', 'Patient', 'Schüler', 'élève', 'cliente', 'empleado']) {
+    it(`may be numbers if the column is called ${name}`, () => {
+      const counts = new Map(Array.from({ length: 60 }, (_, index) => [String(1000 + index), 2]));
+      expect(repeatedIdentifier(name, counts)).to.deep.equal({ name, meanCount: 2, isNamed: true });
+    });
+  }
 });
