@@ -1,5 +1,12 @@
 import { DataValidationError } from '../exceptions/index.ts';
-import { ambiguousPoint, type ColumnRole, hasAmbiguousPoint, notBinary, sortLabels } from '../table/index.ts';
+import {
+  ambiguousPoint,
+  type ColumnRole,
+  decimalHint,
+  hasAmbiguousPoint,
+  notBinary,
+  sortLabels,
+} from '../table/index.ts';
 import { columnKind, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier, type SqlSession } from './sql-engine.ts';
 import {
@@ -158,12 +165,4 @@ function notNumber(name: string, found: InvalidRow): DataValidationError {
       suggestion: `${decimalHint(found.value)}Correct the value, leave it empty, or use another column.`,
     },
   );
-}
-
-/** Returns a sentence about the decimal separator if a text is a number with the other separator. */
-function decimalHint(text: string): string {
-  if (/^\s*[-+]?\d*,\d+\s*$/.test(text)) return 'If the comma is a decimal comma, set it with --decimal ,. ';
-  return /^\s*[-+]?\d*\.\d+\s*$/.test(text)
-    ? 'The decimal separator is a comma: without --decimal , a point is the separator. '
-    : '';
 }

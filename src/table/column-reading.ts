@@ -225,7 +225,7 @@ function missingWarnings({ role, name, missing }: ColumnReading): string[] {
   const rows = Object.values(missing).reduce((sum, count) => sum + count, 0);
   if (rows === 0) return [];
   return [
-    `the ${inWords(role, name)} are missing where they hold one of these texts: ${countsInWords(missing)}; use --na-values (naValues) to change the texts`,
+    `the ${inWords(role, name)} are missing where they hold one of these texts: ${countsInWords(missing)}; --na-values (naValues) lists these texts`,
   ];
 }
 

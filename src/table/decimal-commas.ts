@@ -42,6 +42,15 @@ export function ambiguousPoint(name: string, value: string, row: string | undefi
   );
 }
 
+/** Returns a sentence that ends with a space if a text is a number with the other decimal separator, or ''. */
+export function decimalHint(text: string): string {
+  if (hasDecimalComma(text))
+    return "If the comma is a decimal comma, read the file with --decimal , (in code, decimal: ','). ";
+  return /^\s*[-+]?\d*\.\d+\s*$/.test(text)
+    ? 'The decimal separator is a comma: without --decimal , a point is the separator. '
+    : '';
+}
+
 /** Suggests how to write a number with a point without it. */
 function spellingFor(value: string): string {
   const whole = value.replaceAll('.', '');

@@ -14,7 +14,7 @@ export {
 } from './column-source.ts';
 export { cannotRead, type CsvForm, csvHeader, CsvReader, findEncodingProblem, splitFields } from './csv-reader.ts';
 export { delimitedText, type WriteCsvOptions } from './delimited-text.ts';
-export { ambiguousPoint, hasAmbiguousPoint, withPoints } from './decimal-commas.ts';
+export { ambiguousPoint, decimalHint, hasAmbiguousPoint, hasDecimalComma, withPoints } from './decimal-commas.ts';
 export { type DanfoDataFrame, type DanfoGroup, groupWithDanfo } from './danfo.ts';
 export {
   encodeAttributes,

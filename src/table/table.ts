@@ -12,6 +12,7 @@ import {
   takeRows,
 } from './column.ts';
 import { type DanfoDataFrame, isDanfoFrame, readDanfoFrame, toDanfoFrame } from './danfo.ts';
+import { decimalHint } from './decimal-commas.ts';
 
 /** A source of a table: a table, an object of columns, records or a danfojs DataFrame. */
 export type TableSource =
@@ -97,7 +98,7 @@ export class Table {
     throw new DataValidationError(`Column '${name}' should hold numbers, but row ${String(row + 1)} holds '${text}'.`, {
       code: 'invalid-value',
       context: { column: name, row, value: text },
-      suggestion: 'Correct the value or leave it empty, or use another column.',
+      suggestion: `${decimalHint(text)}Correct the value or leave it empty, or use another column.`,
     });
   }
 

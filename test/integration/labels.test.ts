@@ -195,7 +195,7 @@ for (const [reader, ask] of Object.entries(READERS)) {
       expect(dp(answer).warnings.slice(0, 3)).to.deep.equal([
         "labels of the predictions differ only by case, spaces or Unicode form: 'yes' (8 rows), 'YES' (2 rows); 'NO' (1 row), 'no' (7 rows); each counts as a separate label, and only 'yes' counts as positive",
         "3 labels of the predictions count as negative: 'NO' (1 row), 'YES' (2 rows), 'no' (7 rows); only 'yes' counts as positive",
-        "the predictions are missing where they hold one of these texts: 'NA' (1 row), 'None' (1 row); use --na-values (naValues) to change the texts",
+        "the predictions are missing where they hold one of these texts: 'NA' (1 row), 'None' (1 row); --na-values (naValues) lists these texts",
       ]);
     });
 

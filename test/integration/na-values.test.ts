@@ -58,7 +58,7 @@ describe('texts that are missing values', () => {
     expect(result.nDropped).to.equal(1);
     expect(result.nPerGroup).to.deep.equal({ a: 2, b: 2, None: 1 });
     expect(result.warnings.slice(0, 2)).to.deep.equal([
-      "the predictions are missing where they hold one of these texts: 'NA' (1 row); use --na-values (naValues) to change the texts",
+      "the predictions are missing where they hold one of these texts: 'NA' (1 row); --na-values (naValues) lists these texts",
       "groups of 'sensitive' have names that often mean a missing value: 'None' (1 row); they are measured as groups; use --na-values (naValues) to exclude their rows",
     ]);
     const analyzed = await new FairnessAnalyzer({ minGroupSize: 1 }).demographicParityDifference(decisions, groups, {

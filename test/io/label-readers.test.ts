@@ -305,7 +305,7 @@ describe('the labels of groups are the same in every reader', function () {
       expect([source, nPerGroup['1'], nPerGroup['2'], nPerGroup['-99']]).to.deep.equal([source, 2, 1, undefined]);
       expect([source, ...warnings.filter((text) => text.includes("'g'"))]).to.deep.equal([
         source,
-        "the groups of 'g' are missing where they hold one of these texts: '-99' (3 rows); use --na-values (naValues) to change the texts",
+        "the groups of 'g' are missing where they hold one of these texts: '-99' (3 rows); --na-values (naValues) lists these texts",
       ]);
     }
     const tracker = new RealTimeFairnessTracker({

@@ -301,7 +301,8 @@ describe('rows with missing values', () => {
     const labels = ['a', 'b', 'c', 'empty'];
     const start = 'rows with missing values are not equally common in all groups (p = 0.049): 50.0% of a, 0.0% of b. ';
     expect(describeMissing(missing, counts, labels)).to.equal(`${start}No bounds are known for the value with the missing rows`); // prettier-ignore
-    expect(describeMissing({ ...missing, worstCase: [0.1, 0.25] }, counts, labels)).to.equal(`${start}With the missing rows the value could be anywhere from 0.1000 to 0.2500`); // prettier-ignore
+    expect(describeMissing({ ...missing, worstCase: [0.1, 0.25] }, counts, labels)).to.equal(`${start}With the missing rows, the value could be anywhere from 0.1000 to 0.2500`); // prettier-ignore
+    expect(describeMissing(missing, counts, labels, 'roc_auc_difference')).to.match(/No bounds are known for roc_auc_difference with/); // prettier-ignore
     expect(describeMissing({ ...missing, pValue: 0.05 }, counts, labels)).to.equal(undefined);
     expect(describeMissing({ ...missing, pValue: null }, counts, labels)).to.equal(undefined);
     expect(isUnevenlyMissing(undefined)).to.equal(false);

@@ -129,7 +129,7 @@ function missingOf(
       : worstCaseOf(stats, usable, definition, options, couldBeCompared(counted, options));
   const bounds = undefinedReason === null ? worstCase() : null;
   const rows: MissingRows = { ...unbounded, worstCase: bounds === null ? null : widen(bounds, value) };
-  const warning = describeMissing(rows, counted, stats.labels);
+  const warning = describeMissing(rows, counted, stats.labels, definition.metric);
   return { rows, warnings: warning === undefined ? [] : [warning], isRandom };
 }
 

@@ -84,18 +84,20 @@ export function isUnevenlyMissing(missing: MissingRows | null | undefined): bool
 
 /**
  * Returns a warning if the share of missing rows differs between groups.
+ * @param metric the name of the metric whose value the missing rows could change
  * @returns undefined if the share does not differ significantly
  */
 export function describeMissing(
   missing: MissingRows,
   counted: DroppedAndKept,
   labels: readonly string[],
+  metric = 'the value',
 ): string | undefined {
   if (!isUnevenlyMissing(missing)) return undefined;
   const bounds =
     missing.worstCase === null
-      ? 'No bounds are known for the value with the missing rows'
-      : `With the missing rows the value could be anywhere from ${missing.worstCase.map((end) => end.toFixed(4)).join(' to ')}`;
+      ? `No bounds are known for ${metric} with the missing rows`
+      : `With the missing rows, ${metric} could be anywhere from ${missing.worstCase.map((end) => end.toFixed(4)).join(' to ')}`;
   return `rows with missing values are not equally common in all groups ${sharesInWords(missing, counted, labels)}. ${bounds}`;
 }
 

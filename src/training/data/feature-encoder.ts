@@ -1,7 +1,7 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { counted, formatCount } from '../../internal/format.ts';
 import { isNumberText } from '../../internal/values.ts';
-import { MISSING_LABEL, type Table } from '../../table/index.ts';
+import { decimalHint, hasDecimalComma, MISSING_LABEL, type Table } from '../../table/index.ts';
 import type { Matrix } from './read-matrix.ts';
 
 /**
@@ -181,19 +181,31 @@ const NUMBERS_SHARE = 0.9;
 const LEADING_ZERO = /^[+-]?0\d/;
 
 /**
- * Checks that a column of many different texts is not a column of numbers with a few texts. As texts, its numbers would
- * be excluded as identifiers, or reduced to the most frequent ones, and the model would lose them.
+ * Checks that a column of many different texts is not a column of numbers with decimal commas, or with a few texts. As
+ * texts, its numbers would be excluded as identifiers, or reduced to the most frequent ones, and the model would lose them.
  * @param seen the texts of a text column with their numbers of rows
  * @param isPart whether there are too many texts, so that these are only the first; a later one may not be a number
- * @throws {DataValidationError} if most of its values are numbers; the error gives one that is not
+ * @throws {DataValidationError} if most of its values are numbers; the error gives one that cannot be read as a number
  */
 export function assertNotNumbers(
   name: string,
   seen: readonly { readonly label: string; readonly count: number }[],
   isPart: boolean = false,
 ): void {
+  const rowsOf = (those: typeof seen): number => those.reduce((sum, { count }) => sum + count, 0);
+  const known = rowsOf(seen);
+  const withComma = seen.filter(({ label }) => hasDecimalComma(label));
+  if (withComma.length > 0 && rowsOf(withComma) >= NUMBERS_SHARE * known) {
+    const { label } = withComma[0] as (typeof seen)[0];
+    const share = `${formatCount(rowsOf(withComma))} of ${counted(known, 'value')}`;
+    throw notNumbers(name, `${share} have a decimal comma, for example '${label}'`, {
+      value: label,
+      parameters: ['decimal'],
+      suggestion: `${decimalHint(label)}If these are not numbers, leave the column out of the features.`,
+    });
+  }
   const texts = seen.filter(({ label }) => !isNumberText(label) || LEADING_ZERO.test(label));
-  const [known, count] = [seen, texts].map((those) => those.reduce((sum, each) => sum + each.count, 0)) as [number, number]; // prettier-ignore
+  const count = rowsOf(texts);
   if (known - count < NUMBERS_SHARE * known) return;
   const [text] = texts;
   if (text === undefined && !isPart) return;
@@ -201,11 +213,22 @@ export function assertNotNumbers(
     text === undefined
       ? 'some of its values are not'
       : `${formatCount(count)} of ${counted(known, 'value')} ${count === 1 ? 'is' : 'are'} not, for example '${text.label}'`;
-  throw new DataValidationError(`Feature '${name}' should hold numbers, but ${found}.`, {
-    code: 'invalid-value',
-    context: { column: name, value: text?.label },
+  throw notNumbers(name, found, {
+    value: text?.label,
     suggestion:
       'Correct these values or leave them empty. If the column is an identifier, leave it out of the features.',
+  });
+}
+
+function notNumbers(
+  name: string,
+  found: string,
+  { suggestion, ...context }: { readonly suggestion: string } & Readonly<Record<string, unknown>>,
+): DataValidationError {
+  return new DataValidationError(`Feature '${name}' should hold numbers, but ${found}.`, {
+    code: 'invalid-value',
+    context: { column: name, ...context },
+    suggestion,
   });
 }
 

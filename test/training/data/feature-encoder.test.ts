@@ -56,6 +56,26 @@ describe('feature encoding', () => {
     expect(fitFeatures(grades, ['grade']).specs[0]).to.have.property('kind', 'categorical');
   });
 
+  it('rejects numbers with decimal commas, whose texts would become columns, and says how to read them', () => {
+    const amounts = (texts: number): Table =>
+      Table.from({
+        betrag: Array.from({ length: 40 }, (_, row) => (row < texts ? 'k. A.' : `${String(row)},5`)),
+        x: Array.from({ length: 40 }, (_, row) => row % 7),
+      });
+    let error: unknown;
+    try {
+      fitFeatures(amounts(1), ['betrag', 'x']);
+    } catch (caught) {
+      error = caught;
+    }
+    expect(error).to.be.instanceOf(DataValidationError);
+    expect(error).to.have.property('message', "Feature 'betrag' should hold numbers, but 39 of 40 values have a decimal comma, for example '1,5'."); // prettier-ignore
+    expect(error)
+      .to.have.property('suggestion')
+      .that.matches(/with --decimal ,/);
+    expect(fitFeatures(amounts(5), ['betrag', 'x']).warnings[0]).to.include('look like identifiers');
+  });
+
   it('excludes identifiers with a warning', () => {
     const ids = Table.from({
       id: Array.from({ length: 40 }, (_, row) => `person ${String(row)}`),
