@@ -285,7 +285,7 @@ function numberNotes(names: readonly string[], byKind: readonly KindStatistics[]
   });
 }
 
-/** The share of positive decisions from which the scores may have another scale than the default threshold. */
+/** The share of positive decisions from which the scores may have another scale than the threshold. */
 const MOSTLY_POSITIVE = 0.95;
 
 /** Scores that show which scale they have. */
@@ -303,29 +303,30 @@ export function hasDefaultThreshold({
   return hasScores && !hasPredictions && scoreThreshold === undefined;
 }
 
-/** Notes that scores have another scale than the default threshold, or that nearly all of them reach it. */
+/** Notes that scores have another scale than the threshold, or that nearly all of them reach it. */
 function thresholdNotes(
   request: MeasureRequest,
   byKind: readonly KindStatistics[],
   scores: ArrayLike<number> = [],
 ): string[] {
-  if (!hasDefaultThreshold(request)) return [];
+  if (!request.hasScores || request.hasPredictions) return [];
   const stats = byKind.flatMap(([, statistics]) => statistics[0]?.stats ?? []);
   const decided = stats.find((one) => one.kind === 'classification');
   if (decided === undefined) return [];
   const [positive, negative] = decisionTotals(decided);
   const share = `${((100 * positive) / (positive + negative)).toFixed(1)}%`;
+  const threshold = `${hasDefaultThreshold(request) ? 'default ' : ''}threshold of ${String(request.scoreThreshold ?? SCORE_THRESHOLD)}`;
   const choose = 'choose the threshold: --score-threshold, in code scoreThreshold, in requests score_threshold';
   const outside = Array.prototype.find.call(scores, (score: number) => score < 0 || score > 1) as number | undefined;
-  if (outside !== undefined && positive + negative > 0) {
+  if (hasDefaultThreshold(request) && outside !== undefined && positive + negative > 0) {
     return [
-      `the scores are not between 0 and 1, since one is ${String(outside)}, but decisions are made at the default threshold of ${String(SCORE_THRESHOLD)}: ${share} are positive. If that is not meant, ${choose}`,
+      `the scores are not between 0 and 1, since one is ${String(outside)}, but decisions are made at the ${threshold}: ${share} are positive. If that is not meant, ${choose}`,
     ];
   }
   // If there is no other decision, the metrics have a warning.
   if (negative === 0 || positive / (positive + negative) < MOSTLY_POSITIVE) return [];
   return [
-    `${share} of the decisions are positive, because the scores reach the default threshold of ${String(SCORE_THRESHOLD)}. If scores are not between 0 and 1, ${choose}`,
+    `${share} of the decisions are positive, because the scores reach the ${threshold}. If the scores have another scale, ${choose}`,
   ];
 }
 

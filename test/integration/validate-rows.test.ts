@@ -118,7 +118,7 @@ describe('validateRows', () => {
   });
 });
 
-describe('scores on another scale than the default threshold', () => {
+describe('scores on another scale than the threshold', () => {
   const folder = useTemporaryFolder();
   // Of the scores 0, 1, …, 99, only the first is below 0.5.
   const yScore = Array.from({ length: 100 }, (_, row) => row);
@@ -166,8 +166,13 @@ describe('scores on another scale than the default threshold', () => {
     expect(notes?.join('\n')).to.match(/^99\.0% of the decisions are positive, because the scores reach the default/);
   });
 
-  it('give no note if the threshold was chosen, if fewer decisions are positive, or if there are decisions', () => {
-    expect(validateRowsNow({ ...rows, scoreThreshold: 0.5 }).notes).to.equal(undefined);
+  it('give a note if a chosen threshold is below nearly all of them, such as 5 percent for scores from 0 to 100', () => {
+    const { notes } = validateRowsNow({ ...rows, scoreThreshold: 5 });
+    expect(notes?.join('\n')).to.match(/^95\.0% of the decisions are positive, because the scores reach the threshold of 5\. .*--score-threshold/); // prettier-ignore
+    expect(validateRowsNow({ ...rows, scoreThreshold: 6 }).notes).to.equal(undefined);
+  });
+
+  it('give no note if fewer decisions are positive, or if there are decisions', () => {
     expect(validateRowsNow({ ...rows, yScore: yScore.map((score) => score / 100) }).notes).to.equal(undefined);
     const yPred = yScore.map((score) => Number(score > 0));
     expect(validateRowsNow({ ...rows, yPred, yScore: undefined }).notes).to.equal(undefined);
