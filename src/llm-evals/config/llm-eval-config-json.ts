@@ -68,7 +68,7 @@ export function describeLlmEvalConfig(config: LLMEvalConfig): string[] {
   const distinct = new Set(plan.map(({ prompt }) => prompt)).size;
   return [
     `Model: ${config.model} (${config.provider})${addressWords(config)}.`,
-    `Scores: ${config.evaluators.join(', ')}.`,
+    `Scores: ${config.evaluators.join(', ') || 'only declared outcomes'}.`,
     ...describePairs(plan).map((line) => `Compares: ${line}.`),
     ...(distinct === 0 && hasRows(config)
       ? []

@@ -32,7 +32,7 @@ const EVALUATORS: Readonly<Record<EvaluatorName, new () => LLMEvaluator>> = {
  * @param given additional custom evaluators. A custom evaluator replaces the built-in evaluator of the same name
  * @param embed embeds the answers for the evaluator counterfactual
  * @throws {ValueError} if an entry is not an evaluator, or if two entries have the same name
- * @throws {ConfigValidationError} if no evaluator has a name in the configuration
+ * @throws {ConfigValidationError} if no evaluator has a name in the configuration, or if there is no evaluator
  */
 export function createEvaluators(
   config: EvaluatorSource,
@@ -53,7 +53,12 @@ export function createEvaluators(
       : createByName(name);
   });
   const all = outcome === null ? named : [...named, outcome];
-  return [...all, ...own.filter((each) => !named.includes(each))];
+  const found = [...all, ...own.filter((each) => !named.includes(each))];
+  if (found.length > 0) return found;
+  throw new ConfigValidationError('Nothing would be scored: evaluators is empty, and there is no outcome.', {
+    context: { parameter: 'evaluators' },
+    suggestion: 'Declare an outcome, name an evaluator, or remove evaluators to use all that fit.',
+  });
 }
 
 /** The parts of a configuration that determine its evaluators. */

@@ -386,7 +386,7 @@ function askedBlocks(result: LlmEvalResult): ReportBlock[] {
     ['System prompt', config.systemPrompt ?? 'none'],
     ['Parameters', Object.keys(config.params).length === 0 ? 'none' : JSON.stringify(config.params)],
     ['Answers to each prompt', String(config.repeats)],
-    ['Evaluators', config.evaluators.join(', ')],
+    ['Evaluators', config.evaluators.join(', ') || 'none'],
     ['Parts of the plan', parts],
   ];
   const local =
@@ -405,7 +405,7 @@ function collectedBlocks(collected: CollectedAnswers, evaluators: readonly strin
     ['Rows', `${formatCount(rows)}, ${formatCount(answered)} of them with an answer`],
     ['Compared columns', dimensions.map(labelText).join(', ') || 'none'],
     ['Cluster', cluster === null ? 'none' : `${labelText(cluster)} (${counted(clusters ?? 0, 'value')})`],
-    ['Evaluators', evaluators.join(', ')],
+    ['Evaluators', evaluators.join(', ') || 'none'],
   ];
   return tableOf('Run configuration', ['', 'Value'], settings);
 }

@@ -315,8 +315,8 @@ export const LLM_EVAL_FIELDS = {
   ),
   system_prompt: optionalField(prompt, 'The text before every prompt. Default: none.'),
   evaluators: optionalField(
-    z.array(z.enum(EVALUATOR_NAMES)).min(1),
-    'The evaluators that score the answers. Default: all evaluators for which the file has data. counterfactual and benchmarks need their sections, refusal and toxicity_sentiment need a template, and stereotype needs a template or bbq_path. A file of answers or prompts (answers_path, prompts_path) is enough for the other evaluators.',
+    z.array(z.enum(EVALUATOR_NAMES)),
+    'The evaluators that score the answers. An empty list leaves only outcome and your own metrics, so that p-values are adjusted for these alone. Default: all evaluators for which the file has data. counterfactual and benchmarks need their sections, refusal and toxicity_sentiment need a template, and stereotype needs a template or bbq_path. A file of answers or prompts (answers_path, prompts_path) is enough for the other evaluators.',
   ),
   prompt_templates: optionalField(
     mapOf(template),

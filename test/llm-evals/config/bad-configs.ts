@@ -165,7 +165,7 @@ export const BAD: readonly BadConfig[] = [
     `${ASK}evaluators: refusal\n`,
     '2:13',
     'evaluators',
-    "evaluators: must be a list of names, at least 1; got 'refusal'",
+    "evaluators: must be a list of names; got 'refusal'",
     'Write a list: [a, b], or lines that start with a dash.',
   ),
   bad(

@@ -60,6 +60,20 @@ describe('declared outcomes of a run', () => {
     expect(metrics).to.have.property('decision_gap.gender');
   });
 
+  it('are tested alone if no evaluator is named, so that p-values are adjusted for them only', async () => {
+    const outcome = { score: { number: { json_path: '$.score' } } };
+    // All 8 differences have the same sign: of the 2^8 sign patterns, 2 are as extreme.
+    const client = modelOf((isWoman, job) => `{"score": ${String(job + (isWoman ? 1 : 0))}}`);
+    const config = hiringConfig({ outcome, evaluators: [] });
+    const { metrics } = await runLlmEval(config, { client });
+    expect(Object.keys(metrics)).to.deep.equal(['score_mean', 'score_gap.gender']);
+    const gap = metrics['score_gap.gender'];
+    expect(gap?.pValue).to.equal(2 ** -7);
+    expect(gap?.adjustedPValue).to.equal(2 ** -7);
+    const error = await rejectionOf(runLlmEval(hiringConfig({ evaluators: [] }), { client }));
+    expect(error.message).to.equal('Nothing would be scored: evaluators is empty, and there is no outcome.');
+  });
+
   it('replace the recognized decision by the declared one', async () => {
     const outcome = { decision: { regex: 'verdict: (\\w+)', choices: ['forward', 'archive'] } };
     const client = modelOf((isWoman, job) => `Yes! Verdict: ${isWoman && job < 4 ? 'archive' : 'forward'}.`);
