@@ -31,7 +31,7 @@ export { gateRequestOf } from './validate-table.ts';
  * For decisions, demographic parity is always measured. If there are true labels, equalized odds is measured too.
  * `metric` adds other metrics. If a regression metric (such as `mae_parity_difference`) is named, predictions are read
  * as numbers, and only the named metrics are measured. With `control`, groups are also compared within each level of a
- * feature. A gap that changes its sign within the levels gives a warning.
+ * feature. If the mean gap within the levels has the opposite sign, there is a warning.
  * @param bounds limits on the cost, and a signal that stops the work; by default there are none
  * @throws {DataValidationError} if a file or its values cannot be read, or it has more groups than the bounds allow
  * @throws {ValueError} if a metric is unknown, or its columns were not named

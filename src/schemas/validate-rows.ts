@@ -48,7 +48,7 @@ const VALIDATE_ROWS_FIELDS = {
   }).optional(),
   control: columnOrColumns('control', {
     description:
-      'A control feature: groups are also compared within each level of the feature. Several columns are crossed. A gap that changes its sign within a level is reported.',
+      'A control feature: groups are also compared within each level of the feature. Several columns are crossed. If the mean gap within the levels has the opposite sign of the gap over all rows, this is reported.',
     examples: [['day', 'day', 'night', 'night']],
   }).optional(),
   ...MEASURE_WIRE_FIELDS,

@@ -33,7 +33,7 @@ export interface AppOptions {
    */
   readonly storeFolder?: string | undefined;
   /**
-   * The URL of a Redis server through which several hosts share runs, results and rate limits, such as
+   * The URL of a Redis server through which several hosts share runs, results, streams and rate limits, such as
    * `redis://db.example:6379`. The password is read from EVENHAND_REDIS_PASSWORD, or from the file that
    * EVENHAND_REDIS_PASSWORD_FILE names. Cannot be combined with `store` and `storeFolder`.
    * @defaultValue none: the runs belong to this service alone

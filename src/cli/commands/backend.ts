@@ -45,7 +45,7 @@ Examples:
       --dest wheels tensorflow-cpu==2.21.0
   $ evenhand backend install node --wheels wheels
 
-node downloads 0.3 GB and needs 1.2 GB of disk; node-gpu downloads 3 GB, with the libraries of CUDA 12 and cuDNN 9.
+node downloads 0.3 GB and needs 1.1 GB of disk; node-gpu downloads 3 GB, with the libraries of CUDA 12 and cuDNN 9.
 Both need a C++ compiler and Python's pip for the installation only. A second installation uses the kept library.
 npm ci removes the package again. Exit codes: 0 installed, 2 something is missing or a step failed, 3 an
 internal error.`,

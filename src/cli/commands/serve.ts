@@ -20,7 +20,7 @@ export function serveCommand(): Command {
 --reload  restart when a file of the package changes
 --insecure  allow an address that other machines can reach without API keys
 --store <folder>  folder in which results are also saved, so that they survive a restart
---redis <url>  Redis server through which several hosts share runs, results and rate limits: ${REDIS_URL}
+--redis <url>  Redis server through which several hosts share runs, results, monitored streams and rate limits: ${REDIS_URL}
 --redis-prefix <name>  first part of all keys in Redis; services with different prefixes do not see each other (default: evenhand)
 --no-work  leave the runs to other hosts, and to 'evenhand worker'
 --monitor <folder>  folder that 'evenhand monitor --output-dir' writes; shown at /dashboard

@@ -53,7 +53,7 @@ ${OPTION.sensitive}
 --positive-label <label>  label that counts as 1 in --y-pred and --y-true, if the labels are not 0 and 1
 ${OPTION.yTruePositiveLabel}
 ${OPTION.naValues}
---control <columns>  control features: also compare groups within each level of these columns; warns if a gap changes its sign
+--control <columns>  control features: also compare groups within each level of these columns; warns if the mean gap within the levels has the opposite sign
 --min-group-size <n>  minimum rows of a group; smaller groups are excluded and listed (default: ${String(DEFAULT_MIN_GROUP_SIZE)})
 --min-cell <n>  leave out counts below this number: no report shows them, and metrics have bounds instead of values and intervals; with --sql, they do not leave the database
 --nan-policy <policy>  rows without a group: exclude, or include as group "(missing)" (default: exclude)

@@ -113,10 +113,10 @@ function compareInside(
 export function simpsonWarning(finding: SimpsonFinding): string {
   const { measure, high, low, gap, gapPerLevel, adjustedGap, reversed, levels } = finding;
   const compared = Object.keys(gapPerLevel).length;
-  const of = compared === levels ? String(levels) : `${String(compared)} comparable levels (of ${String(levels)})`;
+  const others = compared === levels ? '' : `; ${String(levels - compared)} of ${String(levels)} cannot be compared`;
   return (
     `the ${inPlainWords(measure)} of ${high} is above that of ${low} by ${gap.toFixed(3)} over all rows, but below it in ` +
-    `${String(reversed.length)} of ${of}${compared === levels ? ' levels' : ''} of the control feature (${reversed.join(', ')}); ` +
+    `${String(reversed.length)} of ${String(compared)} levels of the control feature (${reversed.join(', ')}${others}); ` +
     `averaged over levels the difference is ${adjustedGap.toFixed(3)} (Simpson's paradox)`
   );
 }

@@ -67,7 +67,7 @@ export interface PipelineConfigInput {
   readonly strictMissing?: boolean | undefined;
   /**
    * The column that says which rows belong together, such as the rows of a person. Training rows and held-out rows have
-   * no cluster in common, and intervals and gates count clusters instead of rows.
+   * no cluster in common, and intervals count clusters instead of rows.
    * @defaultValue none: all rows are independent
    */
   readonly cluster?: string | undefined;

@@ -96,7 +96,7 @@ export const trainingSchema = z.discriminatedUnion(
 
 /** The keys of a configuration in a file, except `profiles`: in snake_case, without aliases. */
 export const PIPELINE_FIELDS = {
-  sensitive: described(columns, 'The sensitive attributes; each is analysed separately. A list, or one name.'),
+  sensitive: described(columns, 'The sensitive attributes; each is analysed separately. A list, or one name. Required, in a file also in the chosen profile.'),
   intersections: optionalField(
     z.array(z.array(columnName).min(2)),
     'Intersections of sensitive attributes, to analyse in addition to the single attributes.',
@@ -122,7 +122,7 @@ export const PIPELINE_FIELDS = {
   pipeline: optionalField(z.array(stepSchema), 'The steps that change the data before training, in order.'),
   features: optionalField(
     columnNames,
-    'The columns used as features. Default: all numeric columns except the target and the sensitive columns.',
+    'The columns used as features. Default: all numeric columns except the target, the sensitive columns, cluster and strata.',
   ),
   na_values: optionalField(
     z.array(z.string()),
@@ -146,11 +146,11 @@ export const PIPELINE_FIELDS = {
   ),
   strict_missing: optionalField(
     z.boolean(),
-    'Whether the gate fails if the share of rows without a target differs significantly between groups (p < 0.05). Default: false, which only warns.',
+    'Whether the gate fails if the share of rows without a target or a sensitive attribute differs significantly between groups (p < 0.05). Default: false, which only warns.',
   ),
   cluster: optionalField(
     columnName,
-    'The column of units with several rows each, such as persons or schools. Training rows and held-out rows have no unit in common, and intervals and gates count units instead of rows. Default: all rows are independent.',
+    'The column of units with several rows each, such as persons or schools. Training rows and held-out rows have no unit in common, and intervals count units instead of rows. Default: all rows are independent.',
     'person',
   ),
   strata: optionalField(

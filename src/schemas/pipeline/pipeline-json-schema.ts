@@ -10,7 +10,7 @@ function fileStep(step: (typeof stepSchema.options)[number]): z.ZodType {
   return z
     .strictObject({
       name,
-      transformer: transformer.optional(),
+      transformer: optionalField(transformer, 'The transformer of the step. Required, here or as kind.'),
       kind: optionalField(transformer, 'An alias of transformer.'),
       params,
     })
