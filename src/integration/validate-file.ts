@@ -192,14 +192,14 @@ async function measureSource(
 /** Returns the first scores of files if the default threshold makes the decisions. */
 async function scoresIn(files: FoundFiles, request: ReturnType<typeof measureRequestOf>): Promise<readonly number[]> {
   if (request.score === undefined || !hasDefaultThreshold(request)) return [];
-  return (await import('../io/repeated-identifiers.ts')).firstNumbersOf(files, request.score);
+  return (await import('../io/first-rows.ts')).firstNumbersOf(files, request.score);
 }
 
 /** Returns the {@link clusterNotes} of files. Their code is loaded only if it is needed. */
 async function notesOf(files: FoundFiles, request: ValidateRequest): Promise<readonly string[]> {
   const [{ clusterNotes }, { findRepeatedIdentifiers }] = await Promise.all([
     import('./cluster-notes.ts'),
-    import('../io/repeated-identifiers.ts'),
+    import('../io/first-rows.ts'),
   ]);
   return clusterNotes(request, (used) => findRepeatedIdentifiers(files, used));
 }

@@ -65,7 +65,7 @@ async function run(
     import('../../document/provenance.ts'),
     import('../../internal/arguments.ts'),
     import('../../integration/cluster-notes.ts'),
-    import('../../io/repeated-identifiers.ts'),
+    import('../../io/first-rows.ts'),
   ]);
   const { out } = options;
   const inputs = [options.csv];
