@@ -34,10 +34,7 @@ export function parseBy<Schema extends z.ZodType>(
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => problemOf(issue, value));
   const sentences = problems.map((problem) => describeProblem(problem, nameOf));
-  throw new ConfigValidationError(`${what}: ${sentences.join(' ')}`, {
-    context: { issues: parsed.error.issues, problems },
-    cause: parsed.error,
-  });
+  throw new ConfigValidationError(`${what}: ${sentences.join(' ')}`, { context: { problems } });
 }
 
 /** Converts a zod issue to a field problem. */
@@ -50,7 +47,11 @@ function problemOf(issue: z.core.$ZodIssue, value: unknown): FieldProblem {
 export function describeProblem(problem: FieldProblem, nameOf: (field: string) => string): string {
   const [field] = problem.path;
   const message = problem.message.replaceAll(/\{(\w+)\}/g, (_, name: string) => nameOf(name));
-  if (field === undefined) return message;
+  if (field === undefined) {
+    return problem.expected === undefined
+      ? message
+      : `the options must be ${problem.expected}; got ${problem.received}.`;
+  }
   return problem.expected === undefined
     ? `${nameOf(String(field))}: ${message.replace(/\.$/, '')}.`
     : `${nameOf(String(field))} must be ${problem.expected}; got ${problem.received}.`;
@@ -79,6 +80,13 @@ export function describeChoices(values: readonly unknown[]): string {
   return values.length === 1 ? `'${String(values[0])}'` : `one of ${values.map(String).join(', ')}`;
 }
 
+/** The words for types in messages. */
+const KINDS: Readonly<Partial<Record<string, string>>> = {
+  int: 'a whole number',
+  array: 'a list',
+  object: 'an object',
+};
+
 /**
  * Describes the requirement of an issue. Returns undefined if the requirement is stated only in the issue's message.
  * @param kinds the words that describe types in messages, for example `a list` for `array`
@@ -95,7 +103,7 @@ export function requirementOf(
     case 'invalid_value':
       return describeChoices(issue.values);
     case 'invalid_type':
-      return kinds[issue.expected] ?? (issue.expected === 'int' ? 'a whole number' : `a ${issue.expected}`);
+      return kinds[issue.expected] ?? KINDS[issue.expected] ?? `a ${issue.expected}`;
     case 'invalid_union': {
       // One requirement for each allowed kind of value.
       const kinds = issue.errors.flatMap(([first]) => (first === undefined ? [] : [requirementOf(first)]));

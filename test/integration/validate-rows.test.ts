@@ -194,6 +194,20 @@ describe('a sensitive column of numbers', () => {
   });
 });
 
+describe('validateFile', () => {
+  it('says in one sentence which options are wrong, and by what', async () => {
+    const messageOf = (options: object | undefined): Promise<string> =>
+      validateFile('rows.csv', options as never).then(
+        () => '',
+        (error: unknown) => (error as Error).message,
+      );
+    expect(await messageOf(undefined)).to.equal('validateFile: the options must be an object; got nothing.');
+    expect(await messageOf({ yPred: 'p', attributes: 'sex' })).to.equal(
+      "validateFile: attributes must be a list; got 'sex'.",
+    );
+  });
+});
+
 describe('validateRows compared with validateFile', () => {
   const folder = useTemporaryFolder();
   const table = () => {
