@@ -270,6 +270,13 @@ training: { method: reductions, target_column: wage_above_median, params: { diff
     expect([fair.code, fair.junit.outcomes]).to.deep.equal([0, { [name]: 'pass' }]);
     const few = await run(...args('few.csv'));
     expect([few.code, few.junit.outcomes]).to.deep.equal([0, { [name]: 'skipped' }]);
+    writeFileSync(
+      pathOf('missing.csv'),
+      ['sex,approved', ...rows(5, 4000), ...Array.from({ length: 500 }, () => ',1')].join('\n'),
+    );
+    const partly = await run(...args('missing.csv'));
+    expect([partly.code, partly.junit.outcomes]).to.deep.equal([0, { [name]: 'pass' }]);
+    expect(partly.junit.output).to.include('500 of 4,500 events could not be used');
   });
 
   it('ab-test reports changes for the worse as failures', async () => {

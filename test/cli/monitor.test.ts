@@ -94,7 +94,8 @@ describe('evenhand monitor', () => {
     ]);
     expect([file.code, lines.code]).to.deep.equal([1, 1]);
     const [fromFile, fromLines] = [file, lines].map(({ stdout }) => JSON.parse(stdout) as MonitorJson);
-    expect(Object.keys(fromFile ?? {})).to.deep.equal(['alerts', 'watches', 'states', 'metrics']);
+    const keys = ['alerts', 'watches', 'states', 'metrics', 'n_events', 'faults', 'refused_lines'];
+    expect(Object.keys(fromFile ?? {})).to.deep.equal(keys);
     expect(fromLines).to.deep.equal(fromFile);
     expect(fromFile?.alerts[0]?.groups).to.deep.equal(['male', 'female']);
     expect(fromFile?.states).to.deep.equal({ sex: { demographic_parity_difference: 'breach' } });
@@ -253,7 +254,7 @@ describe('evenhand monitor', () => {
     expect(second.stdout).to.match(/From earlier runs, open since 2023-11-1\dT\d\d:\d\dZ:\n- \(\w+\) By sex, the selection/);
     const empty = await runCli([...args, '--json'], { input: '' });
     expect(empty.code).to.equal(1);
-    expect(Object.keys(JSON.parse(empty.stdout) as object)).to.deep.equal(['alerts', 'watches', 'states', 'metrics', 'preview']);
+    expect(Object.keys(JSON.parse(empty.stdout) as object)).to.deep.equal(['alerts', 'watches', 'states', 'metrics', 'preview', 'n_events', 'faults', 'refused_lines']);
   }); // prettier-ignore
 
   it('prints a preview of the next check at the end, and exits with 1', async () => {

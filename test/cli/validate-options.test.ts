@@ -74,7 +74,9 @@ describe('further options of evenhand validate', () => {
     const { body } = await validate(
       ...['--csv', await berkeley(), '--y-pred', 'admitted', '--sensitive', 'gender', '--control', 'department'],
     );
-    expect(body.control?.warnings.join()).to.match(/3 of 5 levels of the control feature \(A, D, F; 1 of 6 cannot be compared\).*Simpson/);
+    expect(body.control?.warnings.join()).to.match(
+      /3 of 5 levels of the control feature \(A, D, F; 1 of 6 cannot be compared\).*Simpson/,
+    );
     expect(Object.keys(body.control?.by_level ?? {})).to.deep.equal(['A', 'B', 'C', 'D', 'E', 'F']);
     // The control feature does not change the metric over all rows.
     expect(body.metrics['demographic_parity_difference']?.value).to.be.closeTo(1198 / 2691 - 557 / 1835, 1e-12);

@@ -152,7 +152,12 @@ async function runMonitorCommand(options: MonitorOptions, request: MonitorReques
     runMonitor(request, { ...input, ...hooksOf(options), rows: source });
   try {
     const outcome = await (rows === undefined ? run() : onDatabase(rows, run));
-    await printResult(options, { json: () => monitorToJson(outcome), text: () => describe(outcome) });
+    const { view, refusedLines } = outcome;
+    const counts = { n_events: view.nEvents, faults: view.faults, refused_lines: refusedLines };
+    await printResult(options, {
+      json: () => ({ ...monitorToJson(outcome), ...counts }),
+      text: () => describe(outcome),
+    });
     for (const sentence of [...problemSentences(outcome, MAX_GROUPS), ...outcome.warnings]) warn(sentence);
     await writeGateReports(gateReportOf(outcome, settingsOf(options)), junit);
     remarkWritten([...outcome.written, junit], options);
@@ -279,10 +284,9 @@ function watchLine({ timestamp, id, reason }: AlertEvent): string {
  * Returns the monitored metrics for the reports of continuous integration. As for the exit code, a metric fails if it
  * has an alarm. An inconclusive metric has no verdict.
  */
-function gateReportOf(
-  { view, raised, stillOpen, preview, isAlarmed }: MonitorOutcome,
-  settings: Readonly<Record<string, string>>,
-): GateReport {
+function gateReportOf(outcome: MonitorOutcome, settings: Readonly<Record<string, string>>): GateReport {
+  const { view, raised, stillOpen, preview, isAlarmed } = outcome;
+  const unused = unusedWords(outcome);
   const alarms = [...raised, ...stillOpen.map(({ alert }) => alert), ...(preview?.alerts ?? [])];
   const cases = view.watched.map(({ attribute, metric, limit, state, sentence }): GateCase => {
     const alarm = alarms.find((one) => one.attribute === attribute && one.metric === metric);
@@ -290,7 +294,12 @@ function gateReportOf(
     return { attribute, name: `no alarm: ${metric} <= ${String(limit)}`, status, message: alarm?.reason ?? sentence };
   });
   const isJudged = cases.some(({ status }) => status !== null);
-  return { command: 'evenhand monitor', passed: isJudged ? !isAlarmed : null, cases, settings };
+  return {
+    command: 'evenhand monitor',
+    passed: isJudged ? !isAlarmed : null,
+    cases,
+    settings: unused === '' ? settings : { ...settings, warning: unused },
+  };
 }
 
 /** Returns the verdict, the alarms and watches, and the state of every metric. */
