@@ -51,12 +51,20 @@ export function judgesSize(
   return GAP.test(metric) && (comparator === '<=' ? threshold >= 0 : comparator === '<' && threshold > 0); // prettier-ignore
 }
 
-/** Returns a warning for a gate that large gaps pass and small ones fail, which is rarely meant; otherwise ''. */
-export function reversedGateWarning(metric: string, comparator: Comparator | undefined, threshold: number): string {
-  const isReversed = metric.endsWith('_ratio')
+/** Returns a warning for a gate that is rarely meant, because very different groups pass it; otherwise ''. */
+export function gateWarning(metric: string, comparator: Comparator | undefined, threshold: number): string {
+  const isRatio = metric.endsWith('_ratio');
+  const isReversed = isRatio
     ? comparator?.startsWith('<') === true && threshold < 1
     : GAP.test(metric) && comparator?.startsWith('>') === true && threshold > 0;
-  return isReversed ? ' Warning: this gate passes if the groups differ more, not if they differ less.' : '';
+  if (isReversed) return ' Warning: this gate passes if the groups differ more, not if they differ less.';
+  const { high } = rangeOfName(metric, { isSize: true });
+  // A threshold of the other kind: 0.8 is usual for ratios, and 0.1 for differences.
+  const isLenient = high === 1 && (isRatio ? threshold < 0.5 : threshold >= 0.5);
+  if (!isLenient || comparator?.startsWith(isRatio ? '<' : '>') === true) return '';
+  const ends = isRatio ? [threshold / 2, 0.5] : [(1 - threshold) / 2, (1 + threshold) / 2];
+  const values = ends.map((end) => String(Number(end.toPrecision(3)))).join(' and ');
+  return ` Warning: very different groups pass this gate, such as values of ${values}.`;
 }
 
 export { COMPARATORS, type Comparator } from '../metrics/threshold-range.ts';
@@ -180,7 +188,7 @@ export function judge(
     unevenlyMissing,
     passed,
     status: passed ? 'pass' : 'fail',
-    message: `${holds}: ${name} ${value.toFixed(4)} ${isWithin ? used : NEGATED[used]} ${String(threshold)}.${caution}${reversedGateWarning(result.metric, given, threshold)}${missingWords(result, unevenlyMissing, passed !== isWithin)}${excludedWords(result)}`,
+    message: `${holds}: ${name} ${value.toFixed(4)} ${isWithin ? used : NEGATED[used]} ${String(threshold)}.${caution}${gateWarning(result.metric, given, threshold)}${missingWords(result, unevenlyMissing, passed !== isWithin)}${excludedWords(result)}`,
   };
 }
 

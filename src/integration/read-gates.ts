@@ -5,7 +5,7 @@ import { readFields } from '../io/config-text/read-fields.ts';
 import { type Gate, gatesSchema } from '../schemas/gates.ts';
 import { readTextFile } from '../io/read-text-file.ts';
 import { readYaml } from '../io/read-yaml.ts';
-import { isHigherBetter, judgesSize, reversedGateWarning } from './assertions.ts';
+import { gateWarning, isHigherBetter, judgesSize } from './assertions.ts';
 import { gateProblems, type GateRequest } from './gates.ts';
 
 const EXAMPLE = "Write a list of gates, such as '- { metric: demographic_parity_difference, threshold: 0.1 }'.";
@@ -71,7 +71,7 @@ export function describeGate({ metric, comparator, threshold, attributes }: Gate
   const limit = `${comparator === undefined ? LIMITS[isHigherBetter(metric) ? '>=' : '<='] : LIMITS[comparator]} ${String(threshold)}`;
   const size = judgesSize({ metric }, comparator, threshold) && !isHigherBetter(metric) ? ' in size' : '';
   const names = attributes?.map((given) => [given].flat().join(' and ')).join('; ') ?? 'every attribute';
-  const warning = reversedGateWarning(metric, comparator, threshold);
+  const warning = gateWarning(metric, comparator, threshold);
   return escapeControls(`${metric}: ${limit}${size}, for ${names}.${warning}`);
 }
 

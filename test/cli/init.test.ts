@@ -298,8 +298,12 @@ describe('evenhand init refuses', () => {
       .and.include('or accept the guesses with --yes. Guessed');
     expect(code).to.equal(2);
     const german = loans('loans.csv', 'nr,geschlecht,region,einkommen,bewilligt,bezahlt');
-    const none = await init(german, 'loans.csv');
-    expect(none.stderr).to.include("Guessed from the file: --y-true 'bezahlt' (the last column, two values).");
+    expect((await init(german, 'loans.csv')).stderr)
+      .to.include("Guessed from the file: --y-pred 'bewilligt' (its name, two values)")
+      .and.include("--sensitive 'geschlecht' (its name, 2 groups)");
+    const polish = loans('loans.csv', 'nr,plec,region,dochod,przyznano,oplacono');
+    const none = await init(polish, 'loans.csv');
+    expect(none.stderr).to.include("Guessed from the file: --y-true 'oplacono' (the last column, two values).");
   });
 
   it('to guess which of two labels is positive from nothing', async () => {

@@ -152,6 +152,23 @@ describe('the gate', () => {
     expect(warns('demographic_parity_difference', 0.6)).to.equal(false);
   });
 
+  it('warns of a threshold that very different groups pass, such as 0.8 for a difference, and 0.1 for a ratio', () => {
+    const warning = (metric: string, threshold: number, comparator?: string): string | undefined =>
+      / Warning: very different groups pass this gate, such as values of (.*)\.$/.exec(
+        judge(result({ metric, value: 0.5 }), threshold, comparator).message,
+      )?.[1];
+    expect(warning('demographic_parity_difference', 0.8)).to.equal('0.1 and 0.9');
+    expect(warning('equalized_odds_difference', 0.5, '<=')).to.equal('0.25 and 0.75');
+    expect(warning('demographic_parity_ratio', 0.1)).to.equal('0.05 and 0.5');
+    expect(warning('demographic_parity_ratio', 0.49, '>=')).to.equal('0.245 and 0.5');
+    expect(warning('demographic_parity_difference', 0.49)).to.equal(undefined);
+    expect(warning('demographic_parity_ratio', 0.5)).to.equal(undefined);
+    expect(warning('demographic_parity_difference', 0.8, '>=')).to.equal(undefined);
+    // Numbers and distances of answers have a scale of their own.
+    expect(warning('mae_parity_difference', 0.8)).to.equal(undefined);
+    expect(warning('score_gap', 0.8)).to.equal(undefined);
+  });
+
   it('compares the signed value with other comparators, where the conventions have signed values', () => {
     const signed = { value: -0.3, compat: 'aif360' } as const;
     expect(judge(result(signed), -0.5, '>=').passed).to.equal(true);
