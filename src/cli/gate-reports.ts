@@ -9,16 +9,18 @@ import { isInput, resultOptions } from './provenance.ts';
 /**
  * Writes the gate results of a run as JUnit XML, if a file was requested. In a GitHub Actions workflow, also appends
  * them to the summary of the step. A problem with the summary never makes the run fail.
+ * @param reportOf returns the gate results, if they are written
  * @param plotsOf returns the values by group that the summary draws
  */
 export async function writeGateReports(
-  report: GateReport,
+  reportOf: () => GateReport | Promise<GateReport>,
   junit: string | undefined,
   plotsOf?: () => Promise<readonly ChartedMeasure[]>,
 ): Promise<void> {
   const summary = process.env['GITHUB_STEP_SUMMARY'] ?? '';
   if (junit === undefined && summary === '') return;
   const { gateReportToJunit, gateReportToSummary } = await import('../document/gate-report.ts');
+  const report = await reportOf();
   if (junit !== undefined) {
     const { writeFileAtomic } = await import('../io/atomic-write.ts');
     await writeFileAtomic(junit, gateReportToJunit(report));

@@ -34,6 +34,11 @@ export interface GateReport {
   readonly cases: readonly GateCase[];
   /** The options of the run, by name. */
   readonly settings: Readonly<Record<string, string>>;
+  /**
+   * What to check before you rely on the verdict, each as a sentence.
+   * @defaultValue nothing
+   */
+  readonly warnings?: readonly string[] | undefined;
   /** The values by group that the summary draws. */
   readonly plots?: readonly ChartedMeasure[] | undefined;
   /** The duration of the run. */
@@ -55,11 +60,15 @@ const OUTCOMES = {
  *
  * The file follows junit-10.xsd of the xUnit plugin of Jenkins.
  */
-export function gateReportToJunit({ command, cases, settings, seconds }: GateReport): string {
+export function gateReportToJunit({ command, cases, settings, warnings = [], seconds }: GateReport): string {
   const count = (status: GateCase['status']): number => cases.filter((one) => one.status === status).length;
   const counts = markup`tests="${cases.length}" failures="${count('fail')}" errors="${count('undefined')}"`;
   const time = seconds !== undefined && markup` time="${seconds.toFixed(3)}"`;
-  const made = [`evenhand ${VERSION}`, ...Object.entries(settings).map(([name, value]) => `${name}: ${value}`)];
+  const made = [
+    ...warnings.map((warning) => `Warning: ${warning}`),
+    `evenhand ${VERSION}`,
+    ...Object.entries(settings).map(([name, value]) => `${name}: ${value}`),
+  ];
   return markup`<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="${command}" ${counts}${time}>
   <testsuite name="${command}" ${counts} skipped="${count(null)}"${time}>
@@ -102,7 +111,7 @@ const WORDS = new Map<GateCase['status'], string>([
  * Renders the gates of a run as Markdown for the summary of a step in GitHub Actions. The Markdown contains no links.
  * GitHub removes inline SVG and images in data URLs, so that the values by group are drawn with characters.
  */
-export function gateReportToSummary({ command, passed, cases, plots = [] }: GateReport): string {
+export function gateReportToSummary({ command, passed, cases, warnings = [], plots = [] }: GateReport): string {
   const ordered = [...WORDS.keys()].flatMap((status) => cases.filter((one) => one.status === status));
   const shown = ordered.slice(0, MAX_ROWS);
   const gates = cases.filter(({ status }) => status !== null);
@@ -123,6 +132,9 @@ export function gateReportToSummary({ command, passed, cases, plots = [] }: Gate
     '',
     markdownTable(['Verdict', 'Attribute', 'Gate', 'Result'], rows),
     ...(more === 0 ? [] : ['', `${formatCount(more)} more are not shown.`]),
+    ...(warnings.length === 0
+      ? []
+      : ['', ...warnings.map((warning) => `- Warning: ${summaryText(plainText(warning))}`)]),
     ...plotLines(plots),
     '',
   ].join('\n');

@@ -191,19 +191,23 @@ function undefinedNotes(entries: readonly Entry[]): ReportBlock[] {
   return noteBlocks('Undefined', joinedNotes(reasons));
 }
 
-/**
- * Returns warnings, excluded groups and the number of excluded rows. A note that applies to several metrics appears
- * only once.
- */
-function metricNotes(entries: readonly Entry[], validation: ReportedValidation, isFull: boolean): ReportBlock[] {
+/** The title of warnings. */
+export const BEFORE_QUOTING = 'Before you quote these values';
+
+/** Returns all warnings of a validation. One that applies to several metrics appears only once. */
+export function validationWarnings(validation: ReportedValidation): readonly string[] {
   const { frames, measures, notes = [] } = validation;
   const ofMetrics = joinedNotes(
-    entries.map(({ attribute, result }) => ({ attribute, texts: result.warnings.map(capital) })),
+    resultsOf(validation).map(({ attribute, result }) => ({ attribute, texts: result.warnings.map(capital) })),
   );
   const ofFrames = [frames, measures].flatMap((all) => Object.values(all ?? {}).flatMap(({ warnings }) => warnings));
-  const warnings = [...new Set([...ofMetrics, ...ofFrames.map(capital), ...notes.map(capital)])];
+  return [...new Set([...ofMetrics, ...ofFrames.map(capital), ...notes.map(capital)])];
+}
+
+/** Returns warnings, excluded groups and the number of excluded rows. */
+function metricNotes(entries: readonly Entry[], validation: ReportedValidation, isFull: boolean): ReportBlock[] {
   return [
-    ...noteBlocks('Before you quote these values', warnings),
+    ...noteBlocks(BEFORE_QUOTING, validationWarnings(validation)),
     ...noteBlocks('Not compared', [...exclusionNotes(entries), ...droppedNotes(entries, validation, isFull)]),
   ];
 }

@@ -23,7 +23,7 @@ interface AttributeJson {
  * A validation as JSON, as returned by `validationToJson`. Earlier versions wrote no `attributes` for a single attribute.
  */
 export type ValidationJson = Pick<FileValidation, 'passed' | 'threshold'> &
-  Partial<Pick<FileValidation, 'labels'>> & {
+  Partial<Pick<FileValidation, 'labels' | 'notes'>> & {
     readonly gates?: readonly GateJson[];
     readonly manifest?: ReportManifest;
   } & (AttributeJson | { readonly attributes: Readonly<Record<string, AttributeJson>> });
@@ -98,7 +98,7 @@ function isMetricJson(value: unknown): boolean {
  * @param attribute the name of the attribute, for JSON of earlier versions that does not contain it
  */
 export function validationFromJson(json: ValidationJson, attribute: string): FileValidation {
-  const { passed, threshold, gates } = json;
+  const { passed, threshold, gates, notes } = json;
   const parts = Object.entries<AttributeJson>('attributes' in json ? json.attributes : { [attribute]: json });
   return {
     passed,
@@ -108,6 +108,7 @@ export function validationFromJson(json: ValidationJson, attribute: string): Fil
     verdicts: Object.fromEntries(parts.map(([name, part]) => [name, verdictOf(part, threshold)])),
     labels: json.labels,
     frames: {},
+    ...(notes === undefined ? {} : { notes }),
   };
 }
 

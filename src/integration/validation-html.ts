@@ -8,11 +8,11 @@ import {
   VERDICT_SIGNS,
 } from '../document/document-to-html.ts';
 import type { Provenance } from '../document/provenance.ts';
-import type { ReportDocument } from '../document/report-document.ts';
+import { noteBlocks, type ReportDocument } from '../document/report-document.ts';
 import { type PageData, reportPage } from '../document/report-page.ts';
 import { cell, headerCell, scrollingTable } from '../document/report-table.ts';
 import { DependencyError } from '../exceptions/index.ts';
-import { rangeText, tableCount, tableNumber } from '../internal/format.ts';
+import { capital, rangeText, tableCount, tableNumber } from '../internal/format.ts';
 import { type Html, markup, trusted } from '../internal/html.ts';
 import { isMapping, own, parseObject } from '../internal/values.ts';
 import { inWords } from '../metrics/metric-markdown.ts';
@@ -22,6 +22,7 @@ import { controlSection, metricSection } from './html/metric-section.ts';
 import type { ValidationChanges } from './validation-changes.ts';
 import { changeBlocks } from './validation-changes-document.ts';
 import {
+  BEFORE_QUOTING,
   commonIntervalName,
   failuresFirst,
   hasIntervals,
@@ -89,6 +90,7 @@ export async function validationToHtml(
 <p class="source">Source: <bdi>${source}</bdi></p>`,
     main: markup`${verdictBox(validation)}
 ${drawn.problem !== undefined && markup`<p class="note">${drawn.problem}</p>`}
+${blocksToHtml(noteBlocks(BEFORE_QUOTING, (validation.notes ?? []).map(capital)))}
 ${options.changes !== undefined && changeSection(options.changes)}
 ${overview(entries)}
 ${labelBlocks(validation.labels).map((table) => markup`<section aria-label="Labels">${tableToHtml(table)}</section>`)}

@@ -100,6 +100,19 @@ training: { method: reductions, target_column: wage_above_median, params: { diff
     expect(summary).to.match(/^### evenhand validate: PASS\n\n2 of 2 gates passed\./);
   });
 
+  it('validate writes its warnings to the JUnit file, the summary, the page and the model card', async () => {
+    const lines = Array.from({ length: 200 }, (_, row) => `${row % 2 === 0 ? 'f' : 'm'},${String(row)}`);
+    writeFileSync(pathOf('percent.csv'), ['sex,score', ...lines].join('\n'));
+    const { code, junit, summary } = await run('validate', '--csv', 'percent.csv', '--score', 'score', '--sensitive', 'sex', '--metric', 'demographic_parity_difference<=0.15', '--out', 'percent.html', '--out', 'percent.json'); // prettier-ignore
+    const warning = /The scores are not between 0 and 1, since one is 2/;
+    expect(code).to.equal(0);
+    expect(junit.output).to.match(warning);
+    expect(summary).to.match(/- Warning: The scores are not between 0 and 1, since one is 2/);
+    expect(readFileSync(pathOf('percent.html'), 'utf8').split('application/json')[0]).to.match(warning);
+    const card = await runCli(['model-card', 'percent.json'], { cwd: folder() });
+    expect(card.stdout).to.match(/The scores are not between 0 and 1/);
+  });
+
   it('validate combines the file with the gates of --metric, and reports the failures', async () => {
     const { code, junit, summary } = await run(...VALIDATE, '--gate', 'gates.yml', '--metric', 'demographic_parity_difference<=0.08'); // prettier-ignore
     expect(code).to.equal(1);

@@ -104,7 +104,7 @@ async function runABTestCommand(
   const report = abTestDocument(result);
   await writeReports?.(reportForms(report, body, provenance));
   await printResult(options, { json: () => body, text: () => brief(report) });
-  await writeGateReports(gateReportOf(result, settingsOf(options)), junit);
+  await writeGateReports(() => gateReportOf(result, settingsOf(options)), junit);
   remarkWritten([...(out ?? []), junit], options);
   if (result.finding === 'worse') process.exitCode = CHECK_FAILED;
 }

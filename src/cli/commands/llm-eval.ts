@@ -321,7 +321,7 @@ async function report(
   const forms = reportForms(llmEvalDocument(result, { verdict }), body, provenance);
   await writeForms(forms, { md: reportMd, html: reportHtml, json: reportJson });
   const gates = llmEvalGateReport(result, verdict);
-  await writeGateReports({ ...gates, settings: { ...settingsOf(options), ...gates.settings } }, junit);
+  await writeGateReports(() => ({ ...gates, settings: { ...settingsOf(options), ...gates.settings } }), junit);
   await printResult(options, {
     json: () => body,
     text: () => (isMany ? describeLlmTargets(result, verdict) : describeLlmEval(result, verdict)),

@@ -8,7 +8,7 @@ import {
   type ReportVerdict,
 } from '../../document/report-document.ts';
 import type { MonitorHooks, MonitorOutcome } from '../../integration/monitor/monitor-outcome.ts';
-import { counted, formatCount, formatNumber } from '../../internal/format.ts';
+import { capital, counted, formatCount, formatNumber } from '../../internal/format.ts';
 import type { QuerySource } from '../../io/sql-source.ts';
 import type { AlertEvent } from '../../monitoring/alarms/alert-event.ts';
 import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
@@ -159,7 +159,7 @@ async function runMonitorCommand(options: MonitorOptions, request: MonitorReques
       text: () => describe(outcome),
     });
     for (const sentence of [...problemSentences(outcome, MAX_GROUPS), ...outcome.warnings]) warn(sentence);
-    await writeGateReports(gateReportOf(outcome, settingsOf(options)), junit);
+    await writeGateReports(() => gateReportOf(outcome, settingsOf(options)), junit);
     remarkWritten([...outcome.written, junit], options);
     if (outcome.isAlarmed) process.exitCode = CHECK_FAILED;
     if (input.isStopped()) process.exitCode = INTERRUPTED;
@@ -298,7 +298,8 @@ function gateReportOf(outcome: MonitorOutcome, settings: Readonly<Record<string,
     command: 'evenhand monitor',
     passed: isJudged ? !isAlarmed : null,
     cases,
-    settings: unused === '' ? settings : { ...settings, warning: unused },
+    settings,
+    warnings: unused === '' ? [] : [`${capital(unused)}.`],
   };
 }
 

@@ -85,7 +85,7 @@ invalid options or data; 3 a step of the pipeline or the training failed.`,
         json: () => withManifest(workflowToJson(result), provenance),
         text: () => describe(result),
       });
-      await writeGateReports(gateReportOf(result, settingsOf(options)), options.junit);
+      await writeGateReports(() => gateReportOf(result, settingsOf(options)), options.junit);
       remarkWritten([options.junit], options);
       const { outputDir, files, tracking } = result.artifacts;
       if (outputDir !== null) remark(`Wrote ${outputDir}: ${files.join(', ')}`, options);

@@ -188,8 +188,10 @@ async function run(
     json: () => body,
     text: async () => summaryOf(validation, `${title}${await decisionsOf(own)}`, changes),
   });
-  await writeGateReports(gateReportOf(validation, settingsOf(options)), junit, async () =>
-    (await import('../../integration/html/metric-charts.ts')).validationMeasures(validation),
+  await writeGateReports(
+    () => gateReportOf(validation, settingsOf(options)),
+    junit,
+    async () => (await import('../../integration/html/metric-charts.ts')).validationMeasures(validation),
   );
   remarkWritten([...(out ?? []), ...signatures, isDrawn === true ? outPlot : undefined, junit], options);
   if (validation.passed === false) process.exitCode = CHECK_FAILED;
@@ -313,10 +315,12 @@ async function readGateFile(request: ValidateRequest, { gate, junit }: ValidateO
 }
 
 /** Returns the gates of a validation for the reports of continuous integration. An attribute without a gate is listed. */
-function gateReportOf(
-  { passed, gates, attributes }: FileValidation,
+async function gateReportOf(
+  validation: FileValidation,
   settings: Readonly<Record<string, string>>,
-): GateReport {
+): Promise<GateReport> {
+  const { passed, gates, attributes } = validation;
+  const { validationWarnings } = await import('../../integration/validation-document.ts');
   const cases = Object.keys(attributes).flatMap((attribute): GateCase[] => {
     const own = gates.filter((gate) => gate.attribute === attribute);
     if (own.length === 0) {
@@ -329,5 +333,5 @@ function gateReportOf(
       message,
     }));
   });
-  return { command: 'evenhand validate', passed, cases, settings };
+  return { command: 'evenhand validate', passed, cases, settings, warnings: validationWarnings(validation) };
 }

@@ -37,6 +37,7 @@ export function llmEvalGateReport(
     passed: result.stopped === null ? verdict.passed : false,
     cases: [runCase(result, models), ...metricCases(metrics, verdict)],
     settings: { model: models, seed: String(result.seed) },
+    warnings: result.warnings,
     seconds: result.actual.seconds,
   };
 }
