@@ -32,6 +32,7 @@ export function describeLlmEval(result: LlmEvalResult, verdict: LlmEvalVerdict):
   const sentences = [
     ...signSentences(shown),
     ...restLines(metrics, shown),
+    ...uncomparedLines(shown),
     ...excludedLines(shown),
     ...missingLines(shown),
     ...undefinedByReason(metrics.filter(isUndefined), ({ key }) => key),
@@ -161,6 +162,20 @@ function metricTable(metrics: readonly LlmMetricResult[]): ReportTable {
 
 function pText(p: number | null): string {
   return p === null ? '' : pValueText(p).replace(' ', '');
+}
+
+/** Returns a line for each value that no other one could be compared with; metrics with the same reason share it. */
+function uncomparedLines(metrics: readonly LlmMetricResult[]): string[] {
+  const all = metrics.flatMap(({ key, excluded }) =>
+    Object.entries(excluded).map(([value, { n, reason }]) => ({
+      key,
+      text: `${labelText(value)} (${counted(n, 'answer')}): ${reason}`,
+    })),
+  );
+  return Array.from(
+    groupBy(all, ({ text }) => text),
+    ([text, those]) => `Not compared in ${listed(those.map(({ key }) => key), 3)}: ${text}.`, // prettier-ignore
+  );
 }
 
 /** Returns a line for each reason for which answers are excluded from shown metrics; metrics with equal counts share it. */

@@ -109,6 +109,11 @@ export interface JudgedMetric
    * @defaultValue rows with missing values
    */
   readonly missingName?: string | undefined;
+  /**
+   * The name of one entry of a group in the message.
+   * @defaultValue row
+   */
+  readonly entryName?: string | undefined;
 }
 
 const HOLDS: Readonly<Record<Comparator, (value: number, threshold: number) => boolean>> = {
@@ -271,10 +276,10 @@ function missingWords(
 }
 
 /** Names the groups about which the verdict says nothing. */
-function excludedWords({ excluded }: JudgedMetric): string {
+function excludedWords({ excluded, entryName = 'row' }: JudgedMetric): string {
   const groups = Object.entries(excluded ?? {});
   if (groups.length === 0) return '';
-  const named = groups.map(([label, { n }]) => `${label} (${counted(n, 'row')})`);
+  const named = groups.map(([label, { n }]) => `${label} (${counted(n, entryName)})`);
   return ` Not compared: ${firstNames(named, MAX_NAMES)}.`;
 }
 

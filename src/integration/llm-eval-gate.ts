@@ -195,10 +195,22 @@ function verdictOn(
   threshold: number,
   comparator: string | undefined,
 ): LlmMetricVerdict {
-  const { metric, value, ci, undefinedReason, missing, range } = result;
+  const { metric, value, ci, undefinedReason, missing, range, excluded } = result;
   const isDifference = result instanceof LlmTargetDifference;
   const verdict = judge(
-    { metric, key, value, ci, undefinedReason, isDifference, range, missing, missingName: MISSING_ANSWERS },
+    {
+      metric,
+      key,
+      value,
+      ci,
+      undefinedReason,
+      isDifference,
+      range,
+      missing,
+      missingName: MISSING_ANSWERS,
+      excluded,
+      entryName: 'answer',
+    },
     threshold,
     comparator,
   );

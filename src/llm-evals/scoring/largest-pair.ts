@@ -96,6 +96,7 @@ export function largestPair(given: PairMetric): LlmMetricResult {
     n: largest?.n ?? Math.max(0, ...pairs.map(({ n }) => n)),
     nPerGroup,
     perGroup,
+    excluded: largest === undefined ? {} : uncompared(pairs, nPerGroup),
     exclusions,
     first: largest?.first ?? null,
     second: largest?.second ?? null,
@@ -124,6 +125,20 @@ function statisticsOf({ noiseFloor, nullMean, nullQuantile, standardError, degre
 
 function comparisonOf({ first, second, value, ci, pValue, n, undefinedReason, units }: PairComparison): PairComparison {
   return { first, second, value, ci, pValue, n, undefinedReason, ...(units === undefined ? {} : { units }) };
+}
+
+/** Returns the values that could be compared with no other one, with the reason. */
+function uncompared(pairs: readonly FullPair[], nPerGroup: LlmMetricFields['nPerGroup']): LlmMetricFields['excluded'] {
+  const ends = (those: readonly FullPair[]): string[] => those.flatMap(({ first, second }) => [first, second]);
+  const compared = new Set(ends(pairs.filter(({ undefinedReason }) => undefinedReason === null)));
+  return Object.fromEntries(
+    [...new Set(ends(pairs))]
+      .filter((value) => !compared.has(value))
+      .map((value) => {
+        const own = pairs.filter(({ first, second }) => first === value || second === value);
+        return [value, { n: nPerGroup[value] ?? 0, reason: reasonOf(own), numerator: null, denominator: null }];
+      }),
+  );
 }
 
 function minOf(pairs: readonly FullPair[], count: number): number | null {

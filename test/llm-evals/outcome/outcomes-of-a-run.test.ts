@@ -74,6 +74,26 @@ describe('declared outcomes of a run', () => {
     expect(error.message).to.equal('Nothing would be scored: evaluators is empty, and there is no outcome.');
   });
 
+  it('name a value with too few answers beside the verdict, instead of comparing without it in silence', async () => {
+    const score = (gender: string, job: string, points: number): object => ({ item: job, gender, answer: `Points: ${String(points)}` }); // prettier-ignore
+    const answers = JOBS.flatMap((job, index) => [
+      score('woman', job, 5),
+      score('man', job, 5 + (index % 2)),
+      ...(index < 3 ? [score('other', job, 1)] : []),
+    ]);
+    const result = await runLlmEval(
+      parseLlmEvalConfig({ answers, evaluators: [], outcome: { score: { number: { regex: 'Points: (\\d+)' } } } }),
+    );
+    const gap = result.metrics['score_gap.gender'];
+    expect(gap?.value).to.equal(-0.5);
+    expect(gap?.excluded['other']?.n).to.equal(3);
+    expect(gap?.excluded['other']?.reason).to.match(/^3 independent items .* fewer than 5/);
+    expect(gap?.excluded).to.have.all.keys('other');
+    const verdict = judgeLlmEval(result.metrics, { metric: 'score_gap', threshold: 1 });
+    expect(Object.values(verdict.metrics)[0]?.message).to.match(/^PASS: .* Not compared: other \(3 answers\)\.$/);
+    expect(llmEvalToMarkdown(result)).to.match(/Excluded groups[^]*other.*n = 3.*3 independent items/);
+  });
+
   it('replace the recognized decision by the declared one', async () => {
     const outcome = { decision: { regex: 'verdict: (\\w+)', choices: ['forward', 'archive'] } };
     const client = modelOf((isWoman, job) => `Yes! Verdict: ${isWoman && job < 4 ? 'archive' : 'forward'}.`);
