@@ -94,7 +94,7 @@ describe('evenhand monitor', () => {
     ]);
     expect([file.code, lines.code]).to.deep.equal([1, 1]);
     const [fromFile, fromLines] = [file, lines].map(({ stdout }) => JSON.parse(stdout) as MonitorJson);
-    const keys = ['alerts', 'watches', 'states', 'metrics', 'n_events', 'faults', 'refused_lines'];
+    const keys = ['alerts', 'watches', 'states', 'metrics', 'n_events', 'faults', 'refused_lines', 'warnings'];
     expect(Object.keys(fromFile ?? {})).to.deep.equal(keys);
     expect(fromLines).to.deep.equal(fromFile);
     expect(fromFile?.alerts[0]?.groups).to.deep.equal(['male', 'female']);
@@ -254,7 +254,7 @@ describe('evenhand monitor', () => {
     expect(second.stdout).to.match(/From earlier runs, open since 2023-11-1\dT\d\d:\d\dZ:\n- \(\w+\) By sex, the selection/);
     const empty = await runCli([...args, '--json'], { input: '' });
     expect(empty.code).to.equal(1);
-    expect(Object.keys(JSON.parse(empty.stdout) as object)).to.deep.equal(['alerts', 'watches', 'states', 'metrics', 'preview', 'n_events', 'faults', 'refused_lines']);
+    expect(Object.keys(JSON.parse(empty.stdout) as object)).to.deep.equal(['alerts', 'watches', 'states', 'metrics', 'preview', 'n_events', 'faults', 'refused_lines', 'warnings']);
   }); // prettier-ignore
 
   it('prints a preview of the next check at the end, and exits with 1', async () => {
@@ -316,11 +316,23 @@ describe('evenhand monitor', () => {
   });
 
   it('warns about a positive label that no line has', async () => {
-    const { code, stderr } = await runCli(['monitor', ...COLUMNS, '--positive-label', 'Yes'], {
+    const { code, stdout, stderr } = await runCli(['monitor', ...COLUMNS, '--positive-label', 'Yes'], {
       input: '{"approved":"yes","sex":"f"}\n',
     });
     expect(code).to.equal(0);
     expect(stderr).to.include("No event has the positive label 'Yes' in 'approved'.");
+    expect(stdout).to.match(/^No alarm, but no event has the positive label\n/);
+    expect(stdout).to.match(/No event has the positive label 'Yes' in 'approved'\./);
+  });
+
+  it('warns about several labels that count as negative, of which one may mean a missing value', async () => {
+    const lines = ['yes', 'no', 'k. A.', 'no'].map((approved) => ({ approved, sex: 'f' }));
+    const args = ['monitor', ...COLUMNS, '--positive-label', 'yes', '--json'];
+    const { stdout } = await runCli(args, { input: ndjson(lines) });
+    const warning = "Several labels of 'approved' count as negative: 'no', 'k. A.'. If one means a missing value, list it in --na-values (naValues, na_values)."; // prettier-ignore
+    expect((JSON.parse(stdout) as { warnings: string[] }).warnings).to.deep.equal([warning]);
+    const without = await runCli([...args, '--na-values', 'k. A.'], { input: ndjson(lines) });
+    expect((JSON.parse(without.stdout) as { warnings: string[] }).warnings.join()).not.to.include('Several');
   });
 
   for (const [what, input, found] of [

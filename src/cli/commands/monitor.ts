@@ -153,7 +153,7 @@ async function runMonitorCommand(options: MonitorOptions, request: MonitorReques
   try {
     const outcome = await (rows === undefined ? run() : onDatabase(rows, run));
     const { view, refusedLines } = outcome;
-    const counts = { n_events: view.nEvents, faults: view.faults, refused_lines: refusedLines };
+    const counts = { n_events: view.nEvents, faults: view.faults, refused_lines: refusedLines, warnings: view.notes };
     await printResult(options, {
       json: () => ({ ...monitorToJson(outcome), ...counts }),
       text: () => describe(outcome),
@@ -356,8 +356,9 @@ function verdictOf(outcome: MonitorOutcome, states: ReportVerdict | undefined): 
 }
 
 /** Returns how much of the input could not be used, for the verdict; an empty text if everything was used. */
-function unusedWords({ unused: { most, total }, refusedLines }: MonitorOutcome): string {
+function unusedWords({ unused: { most, total }, refusedLines, unseen }: MonitorOutcome): string {
   return [
+    ...(unseen.length === 0 ? [] : ['no event has the positive label']),
     ...(most === 0 ? [] : [`${formatCount(most)} of ${counted(total, 'event')} could not be used`]),
     ...(refusedLines === 0 ? [] : [`${counted(refusedLines, 'line')} could not be counted`]),
   ].join(' and ');

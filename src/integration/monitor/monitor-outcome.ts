@@ -4,7 +4,7 @@ import type { AlertEvent, AlertHistory } from '../../monitoring/alarms/alert-eve
 import type { FairnessDriftAndAlertEngine } from '../../monitoring/alarms/fairness-drift-and-alert-engine.ts';
 import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
 import { takeGaps, type WatchedGap } from '../../monitoring/dashboard/take-gaps.ts';
-import { takeView, type UnusedEvents, unusedEvents } from '../../monitoring/dashboard/take-view.ts';
+import { takeView, unseenLabels, type UnusedEvents, unusedEvents } from '../../monitoring/dashboard/take-view.ts';
 import type { ReplayResult } from '../../monitoring/replay.ts';
 import type { RealTimeFairnessTracker } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
@@ -55,6 +55,8 @@ export interface MonitorOutcome extends Pick<ReplayResult, 'alerts' | 'watches' 
   /** The number of events in the sliding window. */
   readonly windowEvents: number;
   readonly unused: UnusedEvents;
+  /** Warnings about positive labels that no event had. */
+  readonly unseen: readonly string[];
   /** The number of lines that could not be counted. */
   readonly refusedLines: number;
   /** The files that were written. */
@@ -96,6 +98,7 @@ export async function outcomeOf(
   // The outputs are closed here, since the number of failed deliveries is known only afterwards.
   await paths.close();
   const { alerts, states, preview } = found;
+  const unseen = unseenLabels(tracker);
   const isNew = ({ id }: AlertEvent): boolean => !known.has(id);
   const open = engine.alerts.filter(({ isOpen }) => isOpen);
   return {
@@ -106,9 +109,10 @@ export async function outcomeOf(
     view: takeView(tracker, shownEngine),
     gaps: takeGaps(tracker, engine, states),
     unused: unusedEvents(tracker),
+    unseen,
     windowEvents: tracker.stream.window.length,
     written: [...written, ...appended(request, paths)],
-    warnings: [...remarks, ...lossesOf(paths)],
+    warnings: [...unseen, ...remarks, ...lossesOf(paths)],
     problems,
   };
 }

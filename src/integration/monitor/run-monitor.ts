@@ -4,7 +4,6 @@ import { titleOf } from '../../io/engines/count-on-engine.ts';
 import { findFiles } from '../../io/find-files.ts';
 import { loadData } from '../../io/load-data.ts';
 import { assertLabelsCounted } from '../../io/positive-label.ts';
-import { CELLS_BY_DECISION, cellsWith } from '../../metrics/statistics/group-stats.ts';
 import { type QuerySource, withRelation } from '../../io/sql-source.ts';
 import type { AlertEvent } from '../../monitoring/alarms/alert-event.ts';
 import type { WatchedGap } from '../../monitoring/dashboard/take-gaps.ts';
@@ -12,7 +11,6 @@ import { type ExtraChecks, followLines, type UnreadableLine } from '../../monito
 import { replay } from '../../monitoring/replay.ts';
 import { replaySql } from '../../monitoring/replay-sql.ts';
 import { alertToJson } from '../../monitoring/sinks/transition-json.ts';
-import type { RealTimeFairnessTracker } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 import type { DataPaths, FileSource, FoundFiles } from '../../schemas/data-source.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
 import { countLabels, labelValue, readLabels, readTexts, type Table } from '../../table/index.ts';
@@ -54,26 +52,6 @@ async function assertLabelsInFile(request: MonitorRequest, files: FoundFiles, ta
     yTrue: yTrue === undefined ? undefined : named(yTrue, truthLabelOf(request)),
   };
   await withRelation(files, (session, relation) => assertLabelsCounted(session, relation, columns));
-}
-
-/** Returns warnings about positive labels that no event of a stream had. */
-function strangeLabels(request: MonitorRequest, { stream }: RealTimeFairnessTracker): string[] {
-  const holds = (cells: readonly number[]): boolean =>
-    stream.tables.some(({ data, stride, groups }) =>
-      Array.from({ length: groups }, (_, group) => group * stride).some((at) =>
-        cells.some((cell) => (data[at + cell] ?? 0) > 0),
-      ),
-    );
-  const { positiveLabel, yPred, yTrue } = request;
-  const truthLabel = truthLabelOf(request);
-  const noneIn = (column: string, label: string): string =>
-    `No event has the positive label '${label}' in '${column}'.`;
-  const isSilent = stream.events > 0 && !holds(CELLS_BY_DECISION.positive);
-  const isUntrue = holds(cellsWith([0])) && !holds(cellsWith([1]));
-  return [
-    ...(positiveLabel !== undefined && isSilent ? [noneIn(yPred, positiveLabel)] : []),
-    ...(yTrue !== undefined && truthLabel !== undefined && isUntrue ? [noneIn(yTrue, truthLabel)] : []),
-  ];
 }
 
 /** The maximum number of lines that are searched for the first event, which shows the names of the fields. */
@@ -244,10 +222,9 @@ async function followStream(
   if (!isPreview) parts.tracker.flush();
   if (hooks.isStopped?.() !== true && kafka?.failure === undefined)
     assertLinesCounted(request, parts.tracker, before, { lines: read, first });
-  const remarks = strangeLabels(request, parts.tracker);
   const preview = isPreview ? last : null;
   const { states } = last;
-  const found = { alerts, watches, states, preview, known, refusedLines: refused, remarks };
+  const found = { alerts, watches, states, preview, known, refusedLines: refused, remarks: [] };
   return finish(request, parts, found, kafka?.failure === undefined ? [] : [kafka.failure.cause]);
 }
 

@@ -1,4 +1,5 @@
 import { capital, counted, formatCount } from '../../internal/format.ts';
+import { CELLS_BY_DECISION, cellsWith } from '../../metrics/statistics/group-stats.ts';
 import { alikeGroupWarnings } from '../../table/index.ts';
 import type { AlertEvent, AlertHistory } from '../alarms/alert-event.ts';
 import { missingSentence, stateSentence } from '../alarms/alert-words.ts';
@@ -114,6 +115,8 @@ export function notesOf(tracker: RealTimeFairnessTracker): string[] {
   const watchesErrors = options.metrics.some(({ measures }) => measures.some(({ kind }) => kind === 'error'));
   return [
     ...unusedSentences(unusedEvents(tracker)),
+    ...unseenLabels(tracker),
+    ...severalNegatives(tracker),
     ...alikeGroups(tracker),
     ...(watchesErrors && options.errorScale === null
       ? [
@@ -166,6 +169,43 @@ function unusedSentences({ total, leftOut, ungrouped }: UnusedEvents): string[] 
         `${some(events)} ${text(events, 'has', 'have')} no usable group in '${attribute}', so its metrics do not count ${text(events, 'it', 'them')}.`,
     ),
   ];
+}
+
+/** Returns warnings about positive labels that no event had. */
+export function unseenLabels({ stream }: RealTimeFairnessTracker): string[] {
+  const { positiveLabel, yTruePositiveLabel } = stream.options;
+  const holds = (cells: readonly number[]): boolean =>
+    stream.tables.some(({ data, stride, groups }) =>
+      Array.from({ length: groups }, (_, group) => group * stride).some((at) =>
+        cells.some((cell) => (data[at + cell] ?? 0) > 0),
+      ),
+    );
+  const truthLabel = yTruePositiveLabel ?? positiveLabel;
+  const [prediction, truth] = outcomeNames(stream.options);
+  const noneIn = (column: string, label: string): string => `No event has the positive label '${label}' in ${column}.`;
+  return [
+    ...(positiveLabel !== null && stream.events > 0 && !holds(CELLS_BY_DECISION.positive)
+      ? [noneIn(prediction, positiveLabel)]
+      : []),
+    ...(truthLabel !== null && holds(cellsWith([0])) && !holds(cellsWith([1])) ? [noneIn(truth, truthLabel)] : []),
+  ];
+}
+
+/** Returns warnings about outcomes of which several labels count as negative: one may mean a missing value. */
+function severalNegatives({ stream }: RealTimeFairnessTracker): string[] {
+  const { predictions, truths } = stream.reader.negatives;
+  const names = outcomeNames(stream.options);
+  return [predictions, truths].flatMap((labels, index) =>
+    labels.size < 2
+      ? []
+      : [
+          `Several labels of ${names[index] as string} count as negative: ${[...labels].map((label) => `'${label}'`).join(', ')}. If one means a missing value, list it in --na-values (naValues, na_values).`,
+        ],
+  );
+}
+
+function outcomeNames({ columns }: EventStream['options']): readonly [prediction: string, truth: string] {
+  return [`'${columns.yPred}'`, columns.yTrue === undefined ? 'the true labels' : `'${columns.yTrue}'`];
 }
 
 /** Returns warnings about groups whose labels look alike. Intersections have the groups of their attributes. */

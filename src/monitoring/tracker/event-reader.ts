@@ -44,6 +44,11 @@ export const GROUP_PROBLEMS: ReadonlyMap<number, StreamProblem> = new Map([
 
 /** Converts events and batches into blocks of numbers, and assigns codes to groups. */
 export class EventReader {
+  /** The first labels, of predictions and of true labels, that were not positive since the process started. */
+  readonly negatives: { readonly predictions: Set<string>; readonly truths: Set<string> } = {
+    predictions: new Set(),
+    truths: new Set(),
+  };
   /** Reads a true label. */
   readonly readTruth: ReadValue<number>;
   /** Reads the label of a group; undefined if it is missing. */
@@ -67,8 +72,8 @@ export class EventReader {
     this.#options = options;
     this.#problems = problems;
     const { positiveLabel, yTruePositiveLabel, naValues } = options;
-    this.#readPrediction = outcomeReader(positiveLabel, naValues);
-    this.readTruth = outcomeReader(yTruePositiveLabel ?? positiveLabel, naValues);
+    this.#readPrediction = outcomeReader(positiveLabel, naValues, this.negatives.predictions);
+    this.readTruth = outcomeReader(yTruePositiveLabel ?? positiveLabel, naValues, this.negatives.truths);
     this.#readNumber = numberReader(naValues);
     this.readGroup = groupReader(naValues);
     this.readTime = timeReader(options.timestampUnit, naValues);

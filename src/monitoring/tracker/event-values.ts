@@ -95,10 +95,12 @@ function numberOfText(text: string): number | undefined {
 /**
  * Returns a reader of decisions or true labels. Without a positive label, it reads numbers. Otherwise the positive
  * label is 1 and every other label is 0, by the rules of {@link labelValue}.
+ * @param negatives receives the first labels that count as 0
  */
 export function outcomeReader(
   positiveLabel: string | null,
   naValues: readonly string[] | undefined,
+  negatives: Set<string> = new Set(),
 ): NumberReader | ReadValue<number> {
   if (positiveLabel === null) return numberReader(naValues);
   const missing = missingValues(missingOutcomes(naValues, positiveLabel));
@@ -108,10 +110,16 @@ export function outcomeReader(
     if (value === null || value === undefined || Number.isNaN(value)) return NaN;
     if (typeof value === 'boolean' && isOfTexts) return Number(value);
     const rule = { positiveLabel, missing: missing.texts, isNumeric: typeof value === 'number' };
-    if (labelValue(labelOf(value, position), rule) === 1) return 1;
-    return isMissing(value, missing) ? NaN : 0;
+    const label = labelOf(value, position);
+    if (labelValue(label, rule) === 1) return 1;
+    if (isMissing(value, missing)) return NaN;
+    if (negatives.size < MAX_NEGATIVES) negatives.add(label);
+    return 0;
   };
 }
+
+/** The maximum number of negative labels that are remembered. */
+const MAX_NEGATIVES = 5;
 
 /**
  * The first and the last time that have a year of four digits, in milliseconds since 1970. The format of records

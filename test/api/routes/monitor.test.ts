@@ -96,6 +96,14 @@ describe('monitored streams', function () {
     expect(report.payload).to.include(warning);
   });
 
+  it('warns of a positive label that no event has, and of several negative ones', async () => {
+    const rows = events(60).map((row, index) => ({ ...row, approved: ['ja', 'nein', 'k. A.'][index % 3] }));
+    await post(`misspelt/events?${OPTIONS}&positive_label=Ja`, rows);
+    const warnings = (await state('misspelt'))['warnings'];
+    expect(warnings).to.include("No event has the positive label 'Ja' in 'approved'.");
+    expect(String(warnings)).to.match(/Several labels of 'approved' count as negative: 'ja', 'nein', 'k\. A\.'/);
+  });
+
   it('counts labels of known events once, and reports unknown ones', async () => {
     await post(`labels/events?${OPTIONS}`, events(4));
     const labels = [
