@@ -2,7 +2,7 @@ import { counted } from '../internal/format.ts';
 import { canonicalLabel } from '../internal/label-text.ts';
 import { groupBy } from '../internal/values.ts';
 import type { CategoricalColumn, Column } from './column.ts';
-import { MISSING_TEXTS, numbersAmong } from './missing-values.ts';
+import { numbersAmong, oftenMeansMissing } from './missing-values.ts';
 
 /** The number of rows for each label or text. */
 export type LabelCounts = Readonly<Record<string, number>>;
@@ -89,7 +89,7 @@ export function readingOfGroups(
  */
 export function suspiciousGroups(labels: readonly string[], naValues: readonly string[] | undefined): string[] {
   const alike = new Set(lookAlikes(labels).flat());
-  return labels.filter((label) => alike.has(label) || (naValues === undefined && MISSING_TEXTS.includes(label)));
+  return labels.filter((label) => alike.has(label) || (naValues === undefined && oftenMeansMissing(label)));
 }
 
 /** Returns the number of rows for each label of a column. Labels without rows are omitted. */
@@ -177,6 +177,11 @@ function labelWarnings({ role, name, positiveLabel, positive, negative }: Column
   const all = { ...positive, ...negative };
   const alike = lookAlikes(Object.keys(all));
   const negatives = Object.keys(negative).length;
+  const doubtful = Object.keys(negative).filter(oftenMeansMissing);
+  const advice =
+    doubtful.length === 0
+      ? ''
+      : `; ${doubtful.map((label) => `'${label}'`).join(', ')} may mean a missing value: use --na-values (naValues) to exclude such rows`;
   return [
     ...(alike.length === 0
       ? []
@@ -186,7 +191,7 @@ function labelWarnings({ role, name, positiveLabel, positive, negative }: Column
     ...(negatives < 2
       ? []
       : [
-          `${String(negatives)} labels of the ${who} count as negative: ${countsInWords(negative)}; only '${positiveLabel}' counts as positive`,
+          `${String(negatives)} labels of the ${who} count as negative: ${countsInWords(negative)}; only '${positiveLabel}' counts as positive${advice}`,
         ]),
   ];
 }
@@ -209,7 +214,7 @@ export function alikeGroupWarnings(
 }
 
 function groupWarnings({ name, groups }: ColumnReading): string[] {
-  const missing = Object.fromEntries(Object.entries(groups).filter(([label]) => MISSING_TEXTS.includes(label)));
+  const missing = Object.fromEntries(Object.entries(groups).filter(([label]) => oftenMeansMissing(label)));
   const who = `groups of '${name ?? ''}'`;
   return [
     ...alikeGroupWarnings(name ?? '', entriesOf(groups)),

@@ -29,6 +29,15 @@ export const MISSING_TEXTS: readonly string[] = Object.freeze([
   'null',
 ]);
 
+/** Other texts that people write for a missing value. They are values, and only cause a warning. */
+const USUALLY_MISSING =
+  /^\s*(?:\?+|-+|\.+|n\. ?a\.?|k\. ?a\.?|unknown|missing|not (?:known|stated|available|reported)|unbekannt|keine angabe|inconnue?|non renseigné|desconocid[oa]|sin dato)\s*$/i;
+
+/** Returns whether a text often means a missing value. */
+export function oftenMeansMissing(text: string): boolean {
+  return MISSING_TEXTS.includes(text) || USUALLY_MISSING.test(text);
+}
+
 /**
  * Returns the texts that mean a missing value in predictions, labels, scores, weights and features.
  * @param naValues texts that replace {@link MISSING_TEXTS}; the empty text always means a missing value

@@ -209,6 +209,16 @@ for (const [reader, ask] of Object.entries(READERS)) {
       ]);
     });
 
+    it('warns of other texts that people write for a missing value, as a label and as a group', async () => {
+      const columns: Columns = {
+        sex: [...times('f', 10), ...times('m', 8), ...times('unbekannt', 2)],
+        answer: [...times('ja', 4), ...times('nein', 4), ...times('k. A.', 2), ...times('ja', 5), ...times('nein', 5)],
+      };
+      const { warnings } = dp(await ask(columns, { yPred: 'answer', sensitive: 'sex', positiveLabel: 'ja' }));
+      expect(warnings.join('\n')).to.include("'k. A.' (2 rows), 'nein' (9 rows); only 'ja' counts as positive; 'k. A.' may mean a missing value: use --na-values (naValues)"); // prettier-ignore
+      expect(warnings.join('\n')).to.include("groups of 'sex' have names that often mean a missing value: 'unbekannt' (2 rows); they are measured as groups"); // prettier-ignore
+    });
+
     it('excludes rows by na-values in all columns, and keeps other texts', async () => {
       const answer = await ask(ANSWERS, { ...BY_SEX, sensitive: 'religion', naValues: ['None', 'YES'] });
       // Jain: 12 rows without YES (0 rows) and None (1 row): 11 rows, 5 with yes. NA now counts as negative.

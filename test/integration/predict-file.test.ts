@@ -95,14 +95,14 @@ describe('predictWithSavedModel', () => {
     );
   });
 
-  const UNKNOWN = `unchanged: the group 'unknown', not seen in fit`;
+  const UNKNOWN = `unchanged: the group 'unseen', not seen in fit`;
   const ROWS = [
     { title: 'the training rows', saved: 'one', rows: WAGES, expected: [] },
     { title: 'the training rows, after a fit with warnings', saved: 'three', rows: WAGES, expected: [] },
     {
       title: 'an unknown group',
       saved: 'one',
-      rows: withFirst({ gender: ['unknown', 'unknown'] }),
+      rows: withFirst({ gender: ['unseen', 'unseen'] }),
       expected: [`repair: ${UNKNOWN}`],
     },
     {
@@ -114,13 +114,13 @@ describe('predictWithSavedModel', () => {
     {
       title: 'both, in several steps',
       saved: 'three',
-      rows: withFirst({ gender: ['unknown', null], race: ['unknown', null, null] }),
+      rows: withFirst({ gender: ['unseen', null], race: ['unseen', null, null] }),
       expected: [
         `repair: ${UNKNOWN}`,
         `repair: unchanged: 1 row without a value of 'gender'`,
         `few: ${UNKNOWN}`,
         `few: unchanged: 2 rows without a value of 'race'`,
-        `remove: race: nothing is removed from rows of the group 'unknown' (not seen in fit)`,
+        `remove: race: nothing is removed from rows of the group 'unseen' (not seen in fit)`,
         `remove: nothing is removed from 2 rows without a value of 'race'`,
       ],
     },
