@@ -118,18 +118,33 @@ export function trainingCommand<Options, Result extends TrainedResult>({
         // The source has the type that the trainer takes.
         train(source as never, { ...request, modelPath: saveModel, onProgress: progressBar(options), signal }),
       );
+      const { target, sensitive } = result;
+      const notes =
+        csv === undefined || testCsv !== undefined
+          ? []
+          : await heldOutNotes(csv, [target, ...sensitive, ...(options.features ?? [])]);
+      const warnings = [...result.warnings, ...notes];
       const seconds = (performance.now() - start) / 1000;
-      const body = { ...toJson(result), seconds };
+      const body = { ...toJson(result), warnings, seconds };
       if (outJson !== undefined) {
         const { writeFileAtomic } = await import('../io/atomic-write.ts');
         await writeFileAtomic(outJson, `${JSON.stringify(body, undefined, 2)}\n`);
       }
       if (outPlot !== undefined) await plot?.(result, { savePath: outPlot });
-      const text = (): ReportDocument => trainingDocument(title, result, describe(result, seconds));
+      const text = (): ReportDocument => trainingDocument(title, result, warnings, describe(result, seconds));
       await printResult(options, { json: () => body, text });
       remarkWritten([outJson, outPlot, saveModel], options);
     },
   });
+}
+
+/** Notes columns that look like people or things whose rows are both trained on and held out. */
+export async function heldOutNotes(files: FoundFiles, used: readonly string[]): Promise<readonly string[]> {
+  const [{ heldOutRowsNote }, { findRepeatedIdentifiers }] = await Promise.all([
+    import('../integration/cluster-notes.ts'),
+    import('../io/first-rows.ts'),
+  ]);
+  return (await findRepeatedIdentifiers(files, new Set(used))).map(heldOutRowsNote);
 }
 
 /** Rows to train on. */
@@ -177,8 +192,13 @@ async function isLarge(files: FoundFiles): Promise<boolean> {
 const MAX_GROUPS = 16;
 
 /** Returns the result of a training for the terminal: the prediction task, the rows, the given blocks and warnings. */
-function trainingDocument(title: string, result: TrainedResult, blocks: readonly ReportBlock[]): ReportDocument {
-  const { target, positiveLabel, sensitive, folds, nTrain, nTest, nDropped, warnings } = result;
+function trainingDocument(
+  title: string,
+  result: TrainedResult,
+  warnings: readonly string[],
+  blocks: readonly ReportBlock[],
+): ReportDocument {
+  const { target, positiveLabel, sensitive, folds, nTrain, nTest, nDropped } = result;
   const how =
     folds === null
       ? `${formatCount(nTrain)} rows trained on, ${formatCount(nTest)} held out`

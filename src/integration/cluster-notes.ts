@@ -25,6 +25,11 @@ export function countedRowsNote(found: RepeatedIdentifier): string {
   return `${rowsOfValue(found)}, and each row is counted. If a value stands for one person, keep one row for each person; 'evenhand validate' with ${clusterOption(found)} compares rates with several rows per person`;
 }
 
+/** Notes a column that looks like people with several rows, of which a training may learn from some and hold out others. */
+export function heldOutRowsNote(found: RepeatedIdentifier): string {
+  return `${rowsOfValue(found)}, and some may be trained on while others are held out. If the rows of a value depend on each other, the held-out values are better than on new ones: 'evenhand run-pipeline' with the key cluster keeps them together`;
+}
+
 function rowsOfValue({ name, meanCount }: RepeatedIdentifier): string {
   return `column '${name}' has about ${meanCount.toFixed(1)} rows for each of its values`;
 }

@@ -53,6 +53,20 @@ describe('evenhand train-lagrangian', () => {
     expect(readdirSync(out('model')).sort()).to.deep.equal(['card.json', 'model.json', 'weights.bin']);
   });
 
+  it('notes people with several rows, of which some are trained on and others held out', async () => {
+    const rows = Array.from({ length: 600 }, (_, row) => `p${String(row >> 2)},${row % 8 < 4 ? 'f' : 'm'},${String((row * 7) % 10)},${String((row * 3) % 2)}`); // prettier-ignore
+    const file = path.join(folder(), 'people.csv');
+    writeFileSync(file, ['person,sex,x,y', ...rows].join('\n'));
+    const args = ['--csv', file, '--target', 'y', '--sensitive', 'sex', '--features', 'x'];
+    const note = /[Cc]olumn 'person' has about 4\.0 rows for each of its values, and some may be trained on while others are held out/; // prettier-ignore
+    const trained = await runCli(['train-lagrangian', ...args, ...quick]);
+    expect(joinLines(trained.stdout)).to.match(note);
+    const json = await runCli(['train-regularized', ...args, '--etas', '0', '--epochs', '1', '--json']);
+    expect((JSON.parse(json.stdout) as { warnings: string[] }).warnings.join()).to.match(note);
+    const separate = await runCli(['train-lagrangian', ...args, ...quick, '--test-csv', file]);
+    expect(joinLines(separate.stdout)).not.to.match(note);
+  });
+
   it('gives the same numbers for the same seed, and prints only JSON on stdout', async () => {
     const run = async (): Promise<unknown> => {
       const args = [

@@ -14,7 +14,7 @@ import { assertExtension, assertOutputs, outputTableFormat, reportForms, writeFo
 import { progressBar } from '../progress-bar.ts';
 import { startProvenance } from '../provenance.ts';
 import { assertOneSource, onDatabase, openSql, SQL_OPTIONS, type SqlOptions } from '../sql-rows.ts';
-import { beforeAfter, quoted } from '../training-job.ts';
+import { beforeAfter, heldOutNotes, quoted } from '../training-job.ts';
 
 interface CalibrateOptions extends OutputOptions, SqlOptions {
   readonly csv?: FoundFiles;
@@ -81,7 +81,12 @@ threshold. Measure the error rates of the decisions with 'evenhand validate'.`,
       await assertPaths(options);
       const isShown = options.json === true || [outJson, reportMd, reportHtml].some((path) => path !== undefined);
       const findProvenance = startProvenance(isShown, { call, options, inputs: [csv] });
-      const { calibration, table } = await calibrate(options, request);
+      const { calibration: calibrated, table } = await calibrate(options, request);
+      const notes =
+        csv === undefined || request.folds === 1
+          ? []
+          : await heldOutNotes(csv, Object.values(calibrated.columns).flat());
+      const calibration = { ...calibrated, warnings: [...calibrated.warnings, ...notes] };
       const [{ tableCalibrationToJson }, { calibrationDocument }, { withManifest }] = await Promise.all([
         import('../../training/postprocessing/calibrator/table-calibration.ts'),
         import('../../integration/training-report/calibration-document.ts'),
