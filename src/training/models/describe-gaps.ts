@@ -3,18 +3,44 @@ import type { Rank, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 import { withTensors } from '../../metrics/reduce/tensors/row-states.ts';
 import { MISSING_LABEL, type Table } from '../../table/index.ts';
 import { groupColumnSums, type Slice, type Tf } from '../../tensor/index.ts';
-import type { FeatureSpec } from '../data/feature-encoder.ts';
+import { formatNumber } from '../../internal/format.ts';
+import { type FeatureSpec, type NumericFeature, standardScore } from '../data/feature-encoder.ts';
+import { isPlainFeature } from './model-card.ts';
 
 /** Describes values of a table that did not occur in training, with one sentence per problem. */
 export function describeGaps(table: Table, specs: readonly FeatureSpec[]): string[] {
   return specs.flatMap((spec) => {
     if (spec.kind === 'categorical') return categoricalGaps(table, spec).map((gap) => describeGap(spec, gap));
     const { values } = table.numeric(spec.name);
-    return numericGaps(
-      spec,
-      values.reduce((sum, value) => sum + Number(Number.isNaN(value)), 0),
-    );
+    const missing = values.reduce((sum, value) => sum + Number(Number.isNaN(value)), 0);
+    return numericGaps(spec, missing);
   });
+}
+
+/** The distance of means, in standard deviations of the training rows, and the ratio of spreads that suggest another unit. */
+const [FAR, OTHER_SPREAD] = [5, 20];
+
+/** The minimum number of values that show a scale. */
+const MIN_VALUES = 20;
+
+/** Describes columns that seem to be in another unit than in training, such as minutes instead of hours. */
+export function describeOtherUnits(table: Table, specs: readonly FeatureSpec[]): string[] {
+  return specs.flatMap((spec) =>
+    spec.kind === 'numeric' && table.has(spec.name) ? otherUnit(spec, table.numeric(spec.name).values) : [],
+  );
+}
+
+function otherUnit(spec: NumericFeature, values: Float64Array): string[] {
+  const known = values.filter((value) => !Number.isNaN(value));
+  if (isPlainFeature(spec) || known.length < MIN_VALUES) return [];
+  const { mean, scale } = standardScore(known);
+  const distance = Math.abs(mean - spec.mean) / spec.scale;
+  const ratio = scale / spec.scale;
+  if (distance <= FAR && ratio <= OTHER_SPREAD && (ratio === 0 || ratio >= 1 / OTHER_SPREAD)) return [];
+  const text = (centre: number, spread: number): string => `${formatNumber(centre, 2)} (standard deviation ${formatNumber(spread, 2)})`; // prettier-ignore
+  return [
+    describeGap(spec, `the mean is ${text(mean, scale)}, and in training it was ${text(spec.mean, spec.scale)}; check that the unit is the same`), // prettier-ignore
+  ];
 }
 
 /** Describes missing values of columns on the device, [rows, specs.length], like {@link describeGaps}. */

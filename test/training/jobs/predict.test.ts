@@ -79,6 +79,19 @@ describe('predictions for tables and files', () => {
     ]);
   });
 
+  it('report numbers in another unit than in training, and nothing for few or similar rows', async () => {
+    const { noise, job, ...others } = makeSource(90, 4).table;
+    const x = others.x.map(Number);
+    const warningsOf = async (values: readonly number[]): Promise<string> =>
+      (await predictTable(model, { x: values, noise: noise.slice(0, values.length), job: job.slice(0, values.length) })).warnings.join(); // prettier-ignore
+    expect(await warningsOf(x.map((value) => 60 * value + 3000))).to.match(/feature 'x': the mean is \d.*, and in training it was .*; check that the unit is the same/); // prettier-ignore
+    // The mean is near that of training, but the values differ by less.
+    const mean = x.reduce((sum, value) => sum + value, 0) / x.length;
+    expect(await warningsOf(x.map((value) => mean + (value - mean) / 100))).to.match(/check that the unit/);
+    expect(await warningsOf(x)).to.equal('');
+    expect(await warningsOf([3000, 3001, 3002])).not.to.match(/unit/);
+  });
+
   it('return the texts of files unchanged: long identifiers, leading zeros and commas', async () => {
     const file = write('ids.csv', ['id,zip,x,noise,job,note', '12345678901234567890,00501,1.50,0.1,nurse,"a, ""b"""', '2,7,-1,,clerk,']); // prettier-ignore
     const { table } = await predictFile(model, file);
