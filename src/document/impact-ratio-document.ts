@@ -117,7 +117,7 @@ function tableBlocks(table: ImpactTable, { kind }: ImpactRatios): ReportBlock[] 
   const most =
     mostSelected === null
       ? 'Nobody was selected, so there is no impact ratio.'
-      : `Compared to the category with the highest rate: ${mostSelected.map(labelText).join(', ')}.`;
+      : `Compared to the category with the highest rate: ${mostSelected.map(labelText).join(', ')}.${fewOf(table)}`;
   return [
     shown,
     {
@@ -125,6 +125,18 @@ function tableBlocks(table: ImpactTable, { kind }: ImpactRatios): ReportBlock[] 
       text: `${most} Not included, because the category is unknown: ${counted(unknown, 'row')}.`,
     },
   ];
+}
+
+/** The number of applicants below which the rate of a category depends on a few people. */
+const FEW_APPLICANTS = 30;
+
+/** Returns a warning with a space in front if the category to which all are compared has few applicants. */
+function fewOf({ categories, mostSelected }: ImpactTable): string {
+  const isMost = ({ category }: ImpactCategory): boolean =>
+    category.every((name, index) => name === mostSelected?.[index]);
+  const applicants = categories.find(isMost)?.applicants ?? Infinity;
+  if (applicants >= FEW_APPLICANTS) return '';
+  return ` Warning: it has ${counted(applicants, 'applicant')}, so that every impact ratio of this table depends on a few people. --exclude-below can leave it out.`;
 }
 
 function ratioText({ isExcluded, impactRatio }: ImpactCategory): string {

@@ -70,6 +70,17 @@ describe('evenhand impact-ratio', () => {
     expect(shown.stdout).to.include('Four-fifths rule').and.include('How to read this');
   });
 
+  it('warns if the category with the highest rate has few applicants', async () => {
+    const file = path.join(folder(), 'few.csv');
+    const rows = Array.from({ length: 400 }, (_, row) => `${row % 2 === 0 ? 'f' : 'm'},a,${String(row % 3 === 0 ? 1 : 0)}`); // prettier-ignore
+    writeFileSync(file, ['sex,race,approved', ...rows, ...Array.from({ length: 3 }, () => 'd,a,1')].join('\n'));
+    const { stdout } = await runCli(['impact-ratio', '--csv', file, '--selected', 'approved', ...COLUMNS]);
+    const warnings = stdout
+      .replaceAll(/\s+/g, ' ')
+      .match(/highest rate: d(?:, a)?\. Warning: it has 3 applicants, so that/g);
+    expect(warnings).to.have.length(2);
+  });
+
   it('takes scores, and rejects what the rule does not allow', async () => {
     const csv = ['impact-ratio', '--csv', decisions()];
     const scores = await runCli([...csv, '--score', 'fit', ...COLUMNS, '--json']);
