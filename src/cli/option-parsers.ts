@@ -55,6 +55,12 @@ export function repeatable<T>(parse: (text: string) => T): RepeatableParser<T> {
   return Object.assign(collect, { repeats: true as const });
 }
 
+/** Parses comma-separated names. The option may be repeated, and all names are one list. */
+export const parseNamesAgain = Object.assign(
+  (text: string, earlier: readonly string[] | undefined): string[] => [...(earlier ?? []), ...parseNames(text)],
+  { repeats: true as const },
+);
+
 /** Parses the columns of one attribute. A comma-separated list is an intersection. The option cannot be repeated. */
 export const parseCrossing = Object.assign((text: string): string[] => parseNames(text), {
   insteadOfRepeating: 'a comma-separated list intersects several columns',

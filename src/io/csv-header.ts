@@ -7,7 +7,7 @@ import { createGunzip } from 'node:zlib';
 import { DataValidationError } from '../exceptions/index.ts';
 import { Utf8Stream } from '../internal/decode-utf8.ts';
 import { type DataFile, type DecimalSeparator, isRemote } from '../schemas/data-source.ts';
-import { cannotRead, splitFields, splitHeader } from '../table/index.ts';
+import { assertNoSeparatorLine, cannotRead, splitFields, splitHeader } from '../table/index.ts';
 import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
 
 export { cannotRead };
@@ -48,6 +48,7 @@ export function csvHeaderOf(name: string, start: string, decimal: DecimalSeparat
 }
 
 function parseHeader(name: string, line: string, decimal: DecimalSeparator): CsvHeader {
+  assertNoSeparatorLine(name, line);
   const { delimiter, count } = splitHeader(line, decimal);
   if (count > MAX_COLUMNS) throw tooManyColumns(name, count, line.length >= MAX_HEADER_LENGTH);
   return { delimiter, names: splitFields(line, delimiter) };

@@ -112,7 +112,9 @@ function suggestThreshold({ metric, threshold, comparator }: ThresholdGate, { lo
   if (high === 1 && isPercentage) {
     return `For ${String(threshold)} percent write ${String(Number((threshold / 100).toPrecision(12)))}.`;
   }
-  const example = comparator.startsWith('<') ? '0.1' : '0.8';
+  const usual = comparator.startsWith('<') ? 0.1 : 0.8;
+  // A mean of scores from 1 to 10, for example, has no usual threshold.
+  const example = String(low <= usual && usual <= high ? usual : (low + high) / 2);
   return high === Infinity
     ? `Use a number above ${String(low)}.`
     : `Use a number from ${String(Number.isFinite(low) ? low : 0)} to ${String(high)}, such as ${example}.`;

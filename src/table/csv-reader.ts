@@ -53,6 +53,16 @@ export interface CsvForm {
   readonly repeated: readonly string[];
 }
 
+/** Rejects a first line such as `sep=;`, which only tells Excel the separator. */
+export function assertNoSeparatorLine(title: string, line: string): void {
+  if (!/^\uFEFF?sep=.?\s*$/i.test(line)) return;
+  throw cannotRead(
+    title,
+    `its first line is '${line.trim()}', which only Excel reads`,
+    'Remove this line. The separator is found in the header.',
+  );
+}
+
 /**
  * Returns the header of a text table, by the rules of the command line.
  * @param start the start of the text, at least up to the end of the first line
@@ -64,6 +74,7 @@ export function csvHeader(title: string, start: string, decimal: '.' | ',' = '.'
   const end = endOfRecord(start);
   const lineEnd = start.startsWith('\r\n', end) ? '\r\n' : start[end] === '\r' ? '\r' : '\n';
   const line = start.slice(0, end);
+  assertNoSeparatorLine(title, line);
   const { delimiter } = splitHeader(line, decimal);
   const given = splitFields(line, delimiter);
   if (given.every((name) => name.trim() === '')) {

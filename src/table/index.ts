@@ -12,7 +12,15 @@ export {
   toColumn,
   unwrap,
 } from './column-source.ts';
-export { cannotRead, type CsvForm, csvHeader, CsvReader, findEncodingProblem, splitFields } from './csv-reader.ts';
+export {
+  assertNoSeparatorLine,
+  cannotRead,
+  type CsvForm,
+  csvHeader,
+  CsvReader,
+  findEncodingProblem,
+  splitFields,
+} from './csv-reader.ts';
 export { delimitedText, type WriteCsvOptions } from './delimited-text.ts';
 export { ambiguousPoint, decimalHint, hasAmbiguousPoint, hasDecimalComma, withPoints } from './decimal-commas.ts';
 export { type DanfoDataFrame, type DanfoGroup, groupWithDanfo } from './danfo.ts';

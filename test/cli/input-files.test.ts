@@ -131,6 +131,16 @@ describe('the rows of several files', () => {
     expect(points.stderr).to.match(/holds '0\.\d+'\. The decimal separator is a comma: without --decimal , a point/);
   });
 
+  it('that begin with the separator line of Excel are an error, whichever reader has the file', async () => {
+    const file = write('excel.csv', `sep=;\n${text(ROWS.map((row) => row.replaceAll(',', ';')), HEADER.replaceAll(',', ';'))}`); // prettier-ignore
+    const args = ['--csv', file, '--y-pred', 'decision', '--sensitive', 'sex'];
+    for (const more of [[], ['--decimal', ',']]) {
+      const { code, stderr } = await runCli(['validate', ...args, ...more]);
+      expect(code).to.equal(2);
+      expect(stderr).to.match(/its first line is 'sep=;', which only Excel reads\. Remove this line/);
+    }
+  });
+
   it('with a decimal comma, labels with a point are an error, also with a positive label and in blocks', async () => {
     const pointed = ROWS.map((row) =>
       row

@@ -321,8 +321,20 @@ describe('evenhand monitor', () => {
     });
     expect(code).to.equal(0);
     expect(stderr).to.include("No event has the positive label 'Yes' in 'approved'.");
-    expect(stdout).to.match(/^No alarm, but no event has the positive label\n/);
+    expect(stdout).to.match(/^No alarm, but a label occurs in no event\n/);
     expect(stdout).to.match(/No event has the positive label 'Yes' in 'approved'\./);
+  });
+
+  it('accepts a list of metrics, and repeated metrics, and warns of a field of true labels that no event has', async () => {
+    const input = ndjson(decisions(300));
+    const names = ['demographic_parity_difference', 'equalized_odds_difference'];
+    const run = (...args: string[]): ReturnType<typeof runCli> => runCli(['monitor', ...COLUMNS, '--y-true', 'payed', ...args, '--json'], { input }); // prettier-ignore
+    const [list, repeated] = [await run('--metric', names.join(',')), await run(...names.flatMap((name) => ['--metric', name]))]; // prettier-ignore
+    expect([list.code, repeated.code], repeated.stderr).to.deep.equal([0, 0]);
+    const body = JSON.parse(repeated.stdout) as { states: Record<string, object>; warnings: string[] };
+    expect(Object.keys(body.states['sex'] ?? {})).to.deep.equal(names);
+    expect(JSON.parse(list.stdout)).to.deep.include({ states: body.states });
+    expect(body.warnings).to.deep.equal(["No event has a true label in 'payed'. Labels that arrive after their events need an id (--id, id)."]); // prettier-ignore
   });
 
   it('warns about several labels that count as negative, of which one may mean a missing value', async () => {

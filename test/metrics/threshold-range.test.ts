@@ -93,6 +93,13 @@ describe('a threshold that always or never passes', () => {
     });
   }
 
+  it('suggests a number of the range for a mean of scores from 1 to 10', () => {
+    const gate = { metric: 'score_mean', threshold: 0.3, comparator: '<=' } as const;
+    expect(findThresholdProblem(gate, { low: 1, high: 10 })?.suggestion).to.equal(
+      'Use a number from 1 to 10, such as 5.5.',
+    );
+  });
+
   it('is rejected, and the error names the parameter, the metric and the bound', () => {
     const gate = { metric: 'demographic_parity_difference', threshold: -0.1, comparator: '<=' } as const;
     const range = rangeOfName(gate.metric, { isSize: true });

@@ -91,7 +91,11 @@ function suggestType(given: string | undefined, accepted: readonly string[]): st
   if (given === undefined) return 'Set the Content-Type header to the type of the body.';
   if (given === 'application/x-www-form-urlencoded') {
     const orCsv = accepted.includes('text/csv') ? ", or -H 'content-type: text/csv' for a CSV" : '';
-    return `This is the default of curl -d. Add -H 'content-type: application/json'${orCsv}.`;
+    const [first = 'application/json'] = accepted;
+    const type = accepted.includes('application/json') ? 'application/json' : first;
+    // curl -d removes the ends of lines.
+    const whole = type === 'application/json' && orCsv === '' ? '' : ' For lines, use --data-binary instead of -d.';
+    return `This is the default of curl -d. Add -H 'content-type: ${type}'${orCsv}.${whole}`;
   }
   if (given === 'multipart/form-data') {
     return accepted.includes('text/csv')

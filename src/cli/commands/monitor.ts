@@ -18,7 +18,7 @@ import type { MonitorRequest } from '../../schemas/monitor.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
 import { settingsOf, writeGateReports } from '../gate-reports.ts';
-import { parseNames, repeatable } from '../option-parsers.ts';
+import { parseNames, parseNamesAgain, repeatable } from '../option-parsers.ts';
 import { assertOutputs } from '../output-places.ts';
 import { asOneLine, type OutputOptions, print, printResult, remarkWritten, warn } from '../output.ts';
 import { onInterrupt, progressBar } from '../progress-bar.ts';
@@ -92,6 +92,7 @@ ${OPTION.junit}
 --outage-seconds <number>  how long to wait for Kafka or Redis to answer again (default: 300)`,
     parsers: {
       sensitive: repeatable(parseNames),
+      metric: parseNamesAgain,
       kafkaSasl: ['plain', 'scram-sha-256', 'scram-sha-512'],
       from: ['beginning', 'end'],
     },
@@ -358,7 +359,7 @@ function verdictOf(outcome: MonitorOutcome, states: ReportVerdict | undefined): 
 /** Returns how much of the input could not be used, for the verdict; an empty text if everything was used. */
 function unusedWords({ unused: { most, total }, refusedLines, unseen }: MonitorOutcome): string {
   return [
-    ...(unseen.length === 0 ? [] : ['no event has the positive label']),
+    ...(unseen.length === 0 ? [] : ['a label occurs in no event']),
     ...(most === 0 ? [] : [`${formatCount(most)} of ${counted(total, 'event')} could not be used`]),
     ...(refusedLines === 0 ? [] : [`${counted(refusedLines, 'line')} could not be counted`]),
   ].join(' and ');

@@ -55,7 +55,7 @@ export interface MonitorOutcome extends Pick<ReplayResult, 'alerts' | 'watches' 
   /** The number of events in the sliding window. */
   readonly windowEvents: number;
   readonly unused: UnusedEvents;
-  /** Warnings about positive labels that no event had. */
+  /** Warnings about labels that no event had. */
   readonly unseen: readonly string[];
   /** The number of lines that could not be counted. */
   readonly refusedLines: number;

@@ -311,7 +311,8 @@ function assertProbabilities(stats: ScoreStats, name: string): void {
   throw new DataValidationError(`${name} needs scores from 0 to 1, but there is a score of ${String(outside)}.`, {
     code: 'invalid-value',
     context: { metric: name, value: outside },
-    suggestion: 'Convert scores to probabilities first (a logistic function, or a calibrator).',
+    suggestion:
+      'Divide scores in percent by 100. Convert other scores to probabilities first (a logistic function, or a calibrator).',
   });
 }
 

@@ -171,7 +171,7 @@ function unusedSentences({ total, leftOut, ungrouped }: UnusedEvents): string[] 
   ];
 }
 
-/** Returns warnings about positive labels that no event had. */
+/** Returns warnings about labels that no event had. */
 export function unseenLabels({ stream }: RealTimeFairnessTracker): string[] {
   const { positiveLabel, yTruePositiveLabel } = stream.options;
   const holds = (cells: readonly number[]): boolean =>
@@ -181,6 +181,7 @@ export function unseenLabels({ stream }: RealTimeFairnessTracker): string[] {
       ),
     );
   const truthLabel = yTruePositiveLabel ?? positiveLabel;
+  const watchesRates = stream.options.metrics.some(({ measures }) => measures.some(({ kind }) => kind === 'rate'));
   const [prediction, truth] = outcomeNames(stream.options);
   const noneIn = (column: string, label: string): string => `No event has the positive label '${label}' in ${column}.`;
   return [
@@ -188,6 +189,9 @@ export function unseenLabels({ stream }: RealTimeFairnessTracker): string[] {
       ? [noneIn(prediction, positiveLabel)]
       : []),
     ...(truthLabel !== null && holds(cellsWith([0])) && !holds(cellsWith([1])) ? [noneIn(truth, truthLabel)] : []),
+    ...(watchesRates && stream.options.columns.yTrue !== undefined && stream.events > 0 && !holds(cellsWith([0, 1]))
+      ? [`No event has a true label in ${truth}. Labels that arrive after their events need an id (--id, id).`]
+      : []),
   ];
 }
 

@@ -99,6 +99,12 @@ describe('requireMediaType', () => {
     ['a CSV instead of a form', 'text/csv', ['multipart/form-data'], /curl: -F 'file=@data\.csv'/],
     ['a misspelt type', 'text/cvs', accepted, /Did you mean 'text\/csv'/],
     [
+      'curl -d where lines are accepted',
+      FORM,
+      ['application/x-ndjson', 'application/jsonl'],
+      /Add -H 'content-type: application\/x-ndjson'\. For lines, use --data-binary instead of -d\.$/,
+    ],
+    [
       'curl -d where JSON and forms are accepted',
       FORM,
       [...accepted, 'multipart/form-data'],
