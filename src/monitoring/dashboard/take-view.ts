@@ -181,7 +181,10 @@ export function unseenLabels({ stream }: RealTimeFairnessTracker): string[] {
       ),
     );
   const truthLabel = yTruePositiveLabel ?? positiveLabel;
-  const watchesRates = stream.options.metrics.some(({ measures }) => measures.some(({ kind }) => kind === 'rate'));
+  const { columns, metrics } = stream.options;
+  const watchesRates = metrics.some(({ measures }) => measures.some(({ kind }) => kind === 'rate'));
+  // With an id, labels may still arrive.
+  const awaitsTruth = watchesRates && columns.yTrue !== undefined && columns.id === undefined;
   const [prediction, truth] = outcomeNames(stream.options);
   const noneIn = (column: string, label: string): string => `No event has the positive label '${label}' in ${column}.`;
   return [
@@ -189,7 +192,7 @@ export function unseenLabels({ stream }: RealTimeFairnessTracker): string[] {
       ? [noneIn(prediction, positiveLabel)]
       : []),
     ...(truthLabel !== null && holds(cellsWith([0])) && !holds(cellsWith([1])) ? [noneIn(truth, truthLabel)] : []),
-    ...(watchesRates && stream.options.columns.yTrue !== undefined && stream.events > 0 && !holds(cellsWith([0, 1]))
+    ...(awaitsTruth && stream.events > 0 && !holds(cellsWith([0, 1]))
       ? [`No event has a true label in ${truth}. Labels that arrive after their events need an id (--id, id).`]
       : []),
   ];
