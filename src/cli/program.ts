@@ -90,7 +90,8 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./commands/view.ts')).viewCommand(),
   },
   serve: {
-    description: 'Start the HTTP service: measure, train, monitor and evaluate over HTTP. Its documentation is at /docs.',
+    description:
+      'Start the HTTP service: measure, train, monitor and evaluate over HTTP. Its documentation is at /docs.',
     load: async () => (await import('./commands/serve.ts')).serveCommand(),
   },
   worker: {

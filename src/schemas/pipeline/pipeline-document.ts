@@ -96,7 +96,10 @@ export const trainingSchema = z.discriminatedUnion(
 
 /** The keys of a configuration in a file, except `profiles`: in snake_case, without aliases. */
 export const PIPELINE_FIELDS = {
-  sensitive: described(columns, 'The sensitive attributes; each is analysed separately. A list, or one name. Required, in a file also in the chosen profile.'),
+  sensitive: described(
+    columns,
+    'The sensitive attributes; each is analysed separately. A list, or one name. Required, in a file also in the chosen profile.',
+  ),
   intersections: optionalField(
     z.array(z.array(columnName).min(2)),
     'Intersections of sensitive attributes, to analyse in addition to the single attributes.',
