@@ -174,7 +174,11 @@ function uncomparedLines(metrics: readonly LlmMetricResult[]): string[] {
   );
   return Array.from(
     groupBy(all, ({ text }) => text),
-    ([text, those]) => `Not compared in ${listed(those.map(({ key }) => key), 3)}: ${text}.`, // prettier-ignore
+    ([text, those]) =>
+      `Not compared in ${listed(
+        those.map(({ key }) => key),
+        3,
+      )}: ${text}.`,
   );
 }
 

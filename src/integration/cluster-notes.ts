@@ -25,7 +25,7 @@ export function countedRowsNote(found: RepeatedIdentifier): string {
   return `${rowsOfValue(found)}, and each row is counted. If a value stands for one person, keep one row for each person; 'evenhand validate' with ${clusterOption(found)} compares rates with several rows per person`;
 }
 
-/** Notes a column that looks like people with several rows, of which a training may learn from some and hold out others. */
+/** Notes a column that looks like people with several rows, for a training that may hold out only some of them. */
 export function heldOutRowsNote(found: RepeatedIdentifier): string {
   return `${rowsOfValue(found)}, and some may be trained on while others are held out. If the rows of a value depend on each other, the held-out values are better than on new ones: 'evenhand run-pipeline' with the key cluster keeps them together`;
 }

@@ -29,8 +29,8 @@ export const METRIC_FRAME_ROWS_NAMES: OptionNames<MetricFrameRows> = {
  * Computes several measures of every group in one pass over the rows, like fairlearn's MetricFrame.
  *
  * With `control`, groups are also compared within each level of the control feature. The frame warns if the mean gap
- * within levels has the opposite sign (Simpson's paradox). Rows without a level are included in the values of the groups over all
- * rows, but not in the values of any level.
+ * within levels has the opposite sign (Simpson's paradox). Rows without a level are included in the values of the
+ * groups over all rows, but not in the values of any level.
  * @param rows the columns that the measures need, `sensitive`, and the names of the measures
  * @throws {ValueError} if a measure is unknown, or no measure is given
  * @throws {DataValidationError} if a value is invalid

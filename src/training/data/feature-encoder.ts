@@ -182,7 +182,8 @@ const LEADING_ZERO = /^[+-]?0\d/;
 
 /**
  * Checks that a column of many different texts is not a column of numbers with decimal commas, or with a few texts. As
- * texts, its numbers would be excluded as identifiers, or reduced to the most frequent ones, and the model would lose them.
+ * texts, its numbers would be excluded as identifiers, or reduced to the most frequent ones, and the model would lose
+ * them.
  * @param seen the texts of a text column with their numbers of rows
  * @param isPart whether there are too many texts, so that these are only the first; a later one may not be a number
  * @throws {DataValidationError} if most of its values are numbers; the error gives one that cannot be read as a number

@@ -17,7 +17,10 @@ export function describeGaps(table: Table, specs: readonly FeatureSpec[]): strin
   });
 }
 
-/** The distance of means, in standard deviations of the training rows, and the ratio of spreads that suggest another unit. */
+/**
+ * The distance of means, in standard deviations of the training rows, and the ratio of spreads that suggest another
+ * unit.
+ */
 const [FAR, OTHER_SPREAD] = [5, 20];
 
 /** The minimum number of values that show a scale. */
