@@ -80,8 +80,8 @@ describe('predictions for tables and files', () => {
   });
 
   it('report numbers in another unit than in training, and nothing for few or similar rows', async () => {
-    const { noise, job, ...others } = makeSource(90, 4).table;
-    const x = others.x.map(Number);
+    const { x: numbers = [], noise = [], job = [] } = makeSource(90, 4).table;
+    const x = numbers.map(Number);
     const warningsOf = async (values: readonly number[]): Promise<string> =>
       (await predictTable(model, { x: values, noise: noise.slice(0, values.length), job: job.slice(0, values.length) })).warnings.join(); // prettier-ignore
     expect(await warningsOf(x.map((value) => 60 * value + 3000))).to.match(/feature 'x': the mean is \d.*, and in training it was .*; check that the unit is the same/); // prettier-ignore
