@@ -246,7 +246,12 @@ function hintFor(text: string, command: Command, typed: readonly string[]): stri
   if (option < 0 || index - option < 2) return '';
   const rest = typed.slice(index).findIndex((word) => word.startsWith('-'));
   const words = typed.slice(option + 1, rest < 0 ? undefined : index + rest);
-  return ` Put a name with spaces in quotes: ${typed[option] ?? ''} ${quoteArgument(words.join(' '))}.`;
+  const name = typed[option] ?? '';
+  const known = options.find(({ long }) => long === name);
+  const repeated = words.map((word) => `${name} ${quoteArgument(word)}`).join(' ');
+  const repeat =
+    known !== undefined && isRepeatable(known) ? ` For several values, repeat the option: ${repeated}.` : '';
+  return `${repeat} Put a name with spaces in quotes: ${name} ${quoteArgument(words.join(' '))}.`;
 }
 
 /** Returns the full command as the user types it: `evenhand config check`. */

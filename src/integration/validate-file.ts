@@ -1,7 +1,7 @@
 import { ValueError } from '../exceptions/index.ts';
 import { assertKnownOptions } from '../internal/arguments.ts';
 import type { CountedRows, CountsSource } from '../io/counted-rows.ts';
-import { findFiles } from '../io/find-files.ts';
+import { findFiles, sameContentNotes } from '../io/find-files.ts';
 import type { QuerySource } from '../io/sql-source.ts';
 import type { DataPaths, FileSource, FoundFiles } from '../schemas/data-source.ts';
 import { parseBy } from '../schemas/parse.ts';
@@ -182,7 +182,8 @@ async function measureSource(
   }
   const scores = files === undefined ? undefined : await scoresIn(files, measured);
   const validation = await inTurns(measureAttributes(measured, byKind, { ...bounds, scores }), bounds.signal);
-  const notes = files === undefined ? [] : await notesOf(files, request);
+  const ofCounts = 'counted' in source ? (source.notes ?? []) : [];
+  const notes = files === undefined ? ofCounts : await notesOf(files, request);
   return withCounted(withNotes(validation, notes), {
     request,
     statistics: withoutSmall(byKind, request.minCell),
@@ -195,13 +196,16 @@ async function scoresIn(files: FoundFiles, request: ReturnType<typeof measureReq
   return (await import('../io/first-rows.ts')).firstNumbersOf(files, request.score);
 }
 
-/** Returns the {@link clusterNotes} of files. Their code is loaded only if it is needed. */
+/** Returns the notes on the content of files. Their code is loaded only if it is needed. */
 async function notesOf(files: FoundFiles, request: ValidateRequest): Promise<readonly string[]> {
   const [{ clusterNotes }, { findRepeatedIdentifiers }] = await Promise.all([
     import('./cluster-notes.ts'),
     import('../io/first-rows.ts'),
   ]);
-  return clusterNotes(request, (used) => findRepeatedIdentifiers(files, used));
+  return [
+    ...(await sameContentNotes(files)),
+    ...(await clusterNotes(request, (used) => findRepeatedIdentifiers(files, used))),
+  ];
 }
 
 /** Computes statistics with DuckDB, which is loaded only if it is needed. */

@@ -48,17 +48,22 @@ export interface GroupChange {
   readonly gone: readonly string[];
 }
 
-/** Compares a validation with an earlier one. */
+/**
+ * Compares a validation with an earlier one.
+ * @param earlierNotes what to consider about the earlier validation, which becomes the first warnings
+ */
 export function validationChanges(
   now: Pick<FileValidation, 'attributes' | 'gates'>,
   earlier: ValidationJson,
   manifest: ReportManifest,
+  earlierNotes: readonly string[] = [],
 ): ValidationChanges {
   // Earlier versions did not write the name of a single attribute.
   const then = validationFromJson(earlier, Object.keys(now.attributes)[0] ?? '');
   const attributes = [...new Set([...Object.keys(now.attributes), ...Object.keys(then.attributes)])];
   return {
     warnings: [
+      ...earlierNotes,
       ...differences(earlier.manifest, manifest),
       ...attributes.flatMap((attribute) => unmatched(attribute, then, now)),
     ],

@@ -1,7 +1,8 @@
+import { quoteArgument } from '../document/provenance.ts';
 import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
 import { counted } from '../internal/format.ts';
-import { isMapping, parseObject, valueAt } from '../internal/values.ts';
+import { isMapping, type Mapping, parseObject, valueAt } from '../internal/values.ts';
 import { VERSION } from '../internal/version.ts';
 import { hashInputFile } from '../io/checksum.ts';
 import { findFiles } from '../io/find-files.ts';
@@ -124,16 +125,29 @@ export function outcomeOf(checks: readonly VerificationCheck[]): ReportVerificat
   return Object.freeze({ passed: made.length > 0 && made.every(({ passed }) => passed === true), checks });
 }
 
+/**
+ * Notes that a report was changed after it was written. Returns nothing for a report without checksums, which earlier
+ * versions wrote. Only checksums are compared: the results of another version may follow from other rules.
+ * @param body the JSON of the report
+ * @param path the path of the report, for the note
+ */
+export function changedReportNotes(body: unknown, path: string): readonly string[] {
+  if (!isEvidence(body)) return [];
+  const { results, manifest } = partsOf(body);
+  const { passed, message } = checkSums(results, manifest, '');
+  if (passed === true) return [];
+  return [
+    `'${path}' is not as it was written, so that its numbers may be wrong. ${message} 'evenhand verify ${quoteArgument(path)}' shows what differs.`,
+  ];
+}
+
 interface ReportParts {
   readonly results: Readonly<Record<string, unknown>>;
   readonly manifest: EvidenceManifest;
 }
 
 function partsOf(body: unknown): ReportParts {
-  const manifest = valueAt(body, ['manifest']);
-  const isEvidence =
-    isMapping(manifest) && isMapping(manifest['request']) && isMapping(manifest['sha256']) && 'statistics' in manifest;
-  if (!isMapping(body) || !isEvidence) {
+  if (!isEvidence(body)) {
     throw new DataValidationError(
       'The file is not a report that can be verified: it has no manifest with statistics.',
       {
@@ -143,8 +157,15 @@ function partsOf(body: unknown): ReportParts {
       },
     );
   }
-  const { manifest: _, ...results } = body;
-  return { results, manifest: manifest as unknown as EvidenceManifest };
+  const { manifest, ...results } = body;
+  return { results, manifest };
+}
+
+function isEvidence(body: unknown): body is Mapping & { readonly manifest: EvidenceManifest } {
+  const manifest = valueAt(body, ['manifest']);
+  return (
+    isMapping(manifest) && isMapping(manifest['request']) && isMapping(manifest['sha256']) && 'statistics' in manifest
+  );
 }
 
 /** Returns a check with its first differences. */

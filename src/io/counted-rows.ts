@@ -81,6 +81,11 @@ export interface CountedRows {
    * @defaultValue none: all counts are there
    */
   readonly minCell?: number | undefined;
+  /**
+   * What to consider about the counts before the numbers are quoted.
+   * @defaultValue none
+   */
+  readonly notes?: readonly string[] | undefined;
 }
 
 /**
@@ -181,13 +186,17 @@ function isTable(source: Exclude<CountsSource, CountedRows>): source is TableSou
 }
 
 async function loadCounts(source: DataPaths | FileSource): Promise<CountedRows> {
-  const [{ findFiles }, { loadData }] = await Promise.all([import('./find-files.ts'), import('./load-data.ts')]);
+  const [{ findFiles, sameContentNotes }, { loadData }] = await Promise.all([
+    import('./find-files.ts'),
+    import('./load-data.ts'),
+  ]);
   const files = await findFiles(source);
   const { columnNames } = await loadData(files, { maxRows: 1 });
   const labels = columnNames.filter((name) => ['truth', 'decision'].includes(name) || !Object.hasOwn(COUNT_COLUMNS, name)); // prettier-ignore
   return {
     title: files.files.length === 1 ? `'${files.title}'` : files.title,
     counted: await loadData(files, { labels }),
+    notes: await sameContentNotes(files),
   };
 }
 

@@ -13,6 +13,7 @@ import {
   isRemote,
 } from '../schemas/data-source.ts';
 import { cannotRead, escapeGlob } from './csv-header.ts';
+import { hashInputFile } from './checksum.ts';
 import { fileProblemOf } from './file-problem.ts';
 import { globRemote, openRemote } from './remote-files.ts';
 import { quoteLiteral } from './sql-engine.ts';
@@ -194,6 +195,31 @@ async function assertDistinct(files: readonly DataFile[]): Promise<void> {
     const what = earlier === name ? 'it is named twice' : `it is the same file as '${earlier}'`;
     throw cannotRead(name, `${what}, so its rows would count twice`, 'Name each file once.');
   }
+}
+
+/**
+ * Notes regular files with the same content, whose rows count once for each of them. Only files of the same size are
+ * read.
+ */
+export async function sameContentNotes({ files }: FoundFiles): Promise<readonly string[]> {
+  if (files.length < 2) return [];
+  const bySize = new Map<number, DataFile[]>();
+  for (const file of files) {
+    const found = await stat(file.path).catch(() => undefined);
+    if (found?.isFile() === true) bySize.set(found.size, [...(bySize.get(found.size) ?? []), file]);
+  }
+  const notes: string[] = [];
+  for (const sameSize of bySize.values()) {
+    if (sameSize.length < 2) continue;
+    const byContent = new Map<string | null, string>();
+    for (const { path, name } of sameSize) {
+      const { sha256 } = await hashInputFile(path);
+      const earlier = byContent.get(sha256);
+      if (earlier === undefined) byContent.set(sha256, name);
+      else notes.push(`'${name}' has the same content as '${earlier}', and the rows of both are counted. If it is a copy, leave it out`); // prettier-ignore
+    }
+  }
+  return notes.length > MAX_LISTED ? [...notes.slice(0, MAX_LISTED), `${counted(notes.length - MAX_LISTED, 'further file has', 'further files have')} the same content as another`] : notes; // prettier-ignore
 }
 
 function assertSamePartitions(files: readonly DataFile[]): void {

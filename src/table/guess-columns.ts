@@ -35,6 +35,8 @@ const SENSITIVE = wordsOf(
   geschlecht alter altersgruppe herkunft ethnie behinderung nationalität staatsangehörigkeit
   sexe âge origine handicap nationalité sexo género edad raza etnia religión discapacidad nacionalidad`,
 );
+/** Of these words, those for the age of people. */
+const AGES = wordsOf('age agep alter âge edad');
 const DECISION = wordsOf(
   `decision approved accepted admitted granted hired selected offered shortlisted invited pred predicted prediction yhat
   entscheidung bewilligt genehmigt angenommen zugelassen eingestellt vorhersage
@@ -107,7 +109,7 @@ function guessRole(name: string, column: Column): RoleGuess | undefined {
     const groups = knownLabels(column).length;
     if (groups < 2) return guess('passed over', groups === 0 ? 'has no value' : 'has only one value');
     if (groups <= MAX_GROUPS) return guess('sensitive', `its name, ${String(groups)} groups`);
-    const advice = words.has('age') || words.has('agep') ? '; a column of age groups can be compared' : '';
+    const advice = [...words].some((word) => AGES.has(word)) ? '; a column of age groups can be compared' : '';
     return guess('passed over', `has ${String(groups)} values, which is too many groups${advice}`);
   }
   if (suggests(DECISION)) {

@@ -62,12 +62,13 @@ export function repeatedIdentifier(name: string, counts: ReadonlyMap<string, num
   if (!(meanCount >= MIN_MEAN_COUNT) || values.some(({ length }) => length > MAX_LENGTH)) return undefined;
   // Rounded scores and percentages repeat too, and may stand beside other texts, such as 'unknown'.
   if (areMostly(values, FRACTION) || areMostly(values, DATE_OR_TIME)) return undefined;
-  const areTexts = !values.every((value) => NUMBER.test(value));
+  // Texts such as 'k. A.' among numbers mean a missing value.
+  const areTexts = !areMostly(values, NUMBER);
   const isNamed = namesIdentifiers(name);
   // Numbers such as the age of a patient, or amounts, repeat too, but belong to no one.
   const isTelling = areTexts
     ? UNIT_IN_NAME.test(name) || CAMEL_CASE_ID.test(name)
-    : isNamed && values.every((value) => Number.isInteger(Number(value)));
+    : isNamed && values.every((value) => !NUMBER.test(value) || Number.isInteger(Number(value)));
   const isIdentifier = isTelling
     ? values.length >= MIN_VALUES
     : areTexts && values.length >= Math.max(MIN_TEXTS, MIN_TEXT_SHARE * total);

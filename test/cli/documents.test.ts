@@ -206,6 +206,19 @@ describe('evenhand model-card', () => {
     expect(text).to.include('Rows read: **534** (with those for training)').and.include('Method: **reductions**');
   });
 
+  it('says that the result was changed after it was written', async () => {
+    const result = await validated();
+    const card = path.join(folder(), 'card.md');
+    const cardOf = async (): Promise<string> => {
+      expect((await runCli(['model-card', result, '--out', card])).code).to.equal(0);
+      return readFileSync(card, 'utf8').replaceAll('\\', '');
+    };
+    expect(await cardOf()).not.to.include('is not as it was written');
+    const body = JSON.parse(readFileSync(result, 'utf8')) as { passed: boolean | null };
+    writeFileSync(result, JSON.stringify({ ...body, passed: body.passed !== true }));
+    expect(await cardOf()).to.include('is not as it was written, so that its numbers may be wrong. The results were changed'); // prettier-ignore
+  });
+
   it('rejects files that are no results', async () => {
     const other = path.join(folder(), 'other.json');
     for (const [content, problem] of [

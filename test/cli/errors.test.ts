@@ -62,6 +62,11 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
     /too many arguments.* Put a name with spaces in quotes: --y-pred 'was it granted'\. Run/,
   ],
   [
+    'two values of an option that can be repeated',
+    () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitive', 'sex', 'region'],
+    /too many arguments.* For several values, repeat the option: --sensitive sex --sensitive region\. Put a name with spaces in quotes: --sensitive 'sex region'\. Run/,
+  ],
+  [
     'an unknown column near a known one',
     () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitive', 'sexx'],
     /has no column 'sexx'\. Did you mean 'sex'\?/,

@@ -131,6 +131,19 @@ describe('the files of evenhand validate', () => {
     expect(changes.metrics.map(({ change }) => change)).to.deep.equal([0]);
   });
 
+  it('warn if the earlier result was changed after it was written', async () => {
+    await validate('may.csv', '--out', 'edited.json');
+    const edited = read('edited.json').replace(/"value": 0\.2\d*/, '"value": 0.02');
+    writeFileSync(pathOf('edited.json'), edited);
+    const { stdout } = await validate('june.csv', '--compare', 'edited.json', '--json');
+    const { changes } = JSON.parse(stdout) as { changes: { warnings: string[] } };
+    expect(changes.warnings[0]).to.equal(
+      "'edited.json' is not as it was written, so that its numbers may be wrong. The results were changed after the report was written. 'evenhand verify edited.json' shows what differs.",
+    );
+    const text = await validate('june.csv', '--compare', 'edited.json');
+    expect(joinLines(text.stdout)).to.include("'edited.json' is not as it was written");
+  });
+
   for (const [title, text, message] of [
     [
       'a file that is no result',

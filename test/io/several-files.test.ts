@@ -4,8 +4,9 @@ import { gzipSync } from 'node:zlib';
 
 import { expect } from 'chai';
 
-import { type BoundAnalyzer, FairnessAnalyzer } from '../../src/index.ts';
+import { type BoundAnalyzer, FairnessAnalyzer, validateCounts } from '../../src/index.ts';
 import { DataValidationError } from '../../src/exceptions/index.ts';
+import { validateFile } from '../../src/integration/validate-file.ts';
 import { loadData } from '../../src/io/index.ts';
 import { runDuckDb } from '../helpers/duckdb.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
@@ -273,5 +274,35 @@ describe('several files are rejected', () => {
     symlinkSync('self', path.join(path.dirname(file), 'self'));
     const error = await rejection(loadData(path.dirname(file)));
     expect(error).to.equal(undefined);
+  });
+});
+
+describe('files with the same content', () => {
+  const attributes = [['sex']];
+  const notesOf = async (work: Promise<{ readonly notes?: readonly string[] | undefined }>): Promise<string[]> =>
+    ((await work).notes ?? []).filter((note) => note.includes('same content'));
+
+  it('are noted, because their rows count twice; other files are not', async () => {
+    const rows = text(
+      Array.from({ length: 40 }, (_, row) => `${row % 2 === 0 ? 'f' : 'm'},${String((row % 3) & 1)},1,`),
+    );
+    const [january, february] = [
+      write('year/january.csv', rows),
+      write('year/february.csv', rows.replace('f,0', 'm,1')),
+    ];
+    const request = { yPred: 'approved', attributes };
+    expect(await notesOf(validateFile([january, february], request))).to.deep.equal([]);
+    const copy = write('year/january (1).csv', rows);
+    expect(await notesOf(validateFile(path.dirname(copy), request))).to.deep.equal([
+      `'${january}' has the same content as '${copy}', and the rows of both are counted. If it is a copy, leave it out`,
+    ]);
+  });
+
+  it('are noted if they are counts', async () => {
+    const counts = 'sex,decision,n\nf,0,60\nf,1,40\nm,0,50\nm,1,50\n';
+    const files = [write('counts/a.csv', counts), write('counts/b.csv', counts)];
+    const [note] = await notesOf(validateCounts(files, { attributes }));
+    expect(note).to.include(`'${files[1] as string}' has the same content as '${files[0] as string}'`);
+    expect(await notesOf(validateCounts(files[0] as string, { attributes }))).to.deep.equal([]);
   });
 });

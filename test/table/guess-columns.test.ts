@@ -152,6 +152,8 @@ describe('guessColumns', () => {
       { column: 'sex', reason: 'has only one value' },
       { column: 'score', reason: 'may hold scores, but from 1 to 10; name it with its threshold' },
     ]);
+    const german = guessColumns(Table.from({ Alter: Array.from({ length: ROWS }, (_, row) => row) }));
+    expect(german.passedOver[0]?.reason).to.match(/; a column of age groups can be compared$/);
   });
 
   it('reports a column of decisions that has more than two values, with what to name', () => {
@@ -440,6 +442,12 @@ describe('columns that look like people with several rows', () => {
       expect(repeatedIdentifier('datum', twice(written)), written[0]).to.equal(undefined);
     }
     expect(repeatedIdentifier('datum', twice(days.map((day) => `customer ${day}`)))).to.deep.include({ meanCount: 2 });
+  });
+
+  it('have other values than numbers beside a text that means a missing value', () => {
+    const ages = new Map([...counts((index) => String(20 + index)), ['k. A.', 9]]);
+    expect(repeatedIdentifier('Alter', ages)).to.equal(undefined);
+    expect(repeatedIdentifier('person_id', ages)).to.deep.include({ name: 'person_id', isNamed: true });
   });
 
   for (const name of ['kunde', 'Kundennummer', 'Patient', 'Schüler', 'élève', 'cliente', 'empleado']) {

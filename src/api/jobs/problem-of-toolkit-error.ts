@@ -257,7 +257,10 @@ export function problemOfToolkitError(error: unknown, work: Job | Job['kind']): 
   const job = typeof work === 'string' ? { kind: work } : work;
   const { kind } = job;
   const errors = problemsIn(error, job);
-  const suggestion = lackingColumn(error, kind) ?? (isOfConfig(error) ? KEYS_LISTED[kind] : error.suggestion);
+  const suggestion =
+    lackingColumn(error, kind) ??
+    lackingRows(error, kind) ??
+    (isOfConfig(error) ? KEYS_LISTED[kind] : error.suggestion);
   return new ServiceProblem(
     status,
     {
@@ -333,6 +336,12 @@ function schemaProblem(problem: FieldProblem, kind: Job['kind']): InvalidField {
 /** Returns the pointer to a key of a configuration: `/config/pipeline/0/params` for `pipeline[0].params`. */
 function configPointer({ key }: ConfigProblem): string {
   return toPointer(['config', ...key.split(/[.[\]]+/).filter((part) => part !== '')]);
+}
+
+/** Returns a suggestion if there are no rows. A small table has the kind of rows in JSON. */
+function lackingRows({ code, context: { rows } }: FairnessToolkitError, kind: Job['kind']): string | undefined {
+  if (!isValidation(kind) || code !== 'empty-data' || rows !== 0) return undefined;
+  return 'Check that the request has rows. Send a table with --data-binary if you use curl: -d removes the ends of lines.';
 }
 
 /** Returns a suggestion if a metric lacks required data. */

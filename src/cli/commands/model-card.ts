@@ -1,5 +1,6 @@
 import { Argument, type Command } from 'commander';
 
+import type { Mapping } from '../../internal/values.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { repeatable } from '../option-parsers.ts';
 import { assertOutputs, reportForms, reportWriter } from '../output-places.ts';
@@ -39,8 +40,9 @@ async function run(
   [path = '']: readonly string[],
   call: readonly string[],
 ): Promise<void> {
-  const [{ createModelCard }, { parseResult }, { readResultText }] = await Promise.all([
+  const [{ createModelCard }, { changedReportNotes }, { parseResult }, { readResultText }] = await Promise.all([
     import('../../integration/model-card.ts'),
+    import('../../integration/verify-report.ts'),
     import('../../integration/validation-from-json.ts'),
     import('../../io/read-text-file.ts'),
   ]);
@@ -49,8 +51,16 @@ async function run(
   await assertOutputs(out ?? [], [path]);
   const findProvenance = startProvenance(out !== undefined, { call, options, inputs: [path] });
   const result = parseResult(await readResultText(path, 'model-card'), path);
-  const card = createModelCard(result, { name, provenance: await findProvenance() });
+  const notes = changedReportNotes(result, path);
+  const card = createModelCard(withNotes(result, notes), { name, provenance: await findProvenance() });
   await writeReports?.(reportForms(card.document, card.toJSON(), card.document.provenance));
   await printResult(options, { json: () => card.toJSON(), text: () => card.document });
   remarkWritten(out ?? [], options);
+}
+
+/** Adds notes to the JSON of a result. */
+function withNotes(result: Mapping, notes: readonly string[]): Mapping {
+  if (notes.length === 0) return result;
+  const own = Array.isArray(result['notes']) ? (result['notes'] as readonly unknown[]) : [];
+  return { ...result, notes: [...own, ...notes] };
 }

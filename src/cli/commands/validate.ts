@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 
 import type { GateCase, GateReport } from '../../document/gate-report.ts';
+import type { ReportManifest } from '../../document/provenance.ts';
 import type { ReportDocument } from '../../document/report-document.ts';
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import type { FileValidation } from '../../integration/validate-file.ts';
@@ -160,14 +161,7 @@ async function run(
   ]);
   const validation = await measure(gates === undefined ? request : { ...request, gates });
   const provenance = await findProvenance(validation.rows);
-  const changes =
-    earlier &&
-    provenance &&
-    (await import('../../integration/validation-changes.ts')).validationChanges(
-      validation,
-      earlier,
-      manifestOf(provenance),
-    );
+  const changes = earlier && provenance && (await changesSince(earlier, validation, manifestOf(provenance), compare));
   const results = validationToJson(validation, { changes });
   const body: Record<string, unknown> =
     provenance === undefined ? results : { ...results, manifest: createManifest(validation, results, provenance) };
@@ -246,6 +240,20 @@ async function readEarlier(compare: string | undefined): Promise<ValidationJson 
     import('../../io/read-text-file.ts'),
   ]);
   return parseValidationJson(await readResultText(compare, '--compare'), compare);
+}
+
+/** Compares with the earlier result, and warns if it was changed after it was written. */
+async function changesSince(
+  earlier: ValidationJson,
+  validation: FileValidation,
+  manifest: ReportManifest,
+  path = '',
+): Promise<ValidationChanges> {
+  const [{ validationChanges }, { changedReportNotes }] = await Promise.all([
+    import('../../integration/validation-changes.ts'),
+    import('../../integration/verify-report.ts'),
+  ]);
+  return validationChanges(validation, earlier, manifest, changedReportNotes(earlier, path));
 }
 
 /** The data of a call. */

@@ -129,6 +129,19 @@ describe('POST /validate', function () {
     expect(attributes['sex']?.metrics['demographic_parity_difference']).to.have.property('value', 0.5);
   });
 
+  it('says how to send a table whose lines were joined', async () => {
+    const answer = await service.ask({
+      method: 'POST',
+      url: '/validate?y_pred=hired&sensitive=sex',
+      headers: { 'content-type': 'text/csv' },
+      payload: 'hired,sex,race1,f,x0,f,y1,m,x1,m,y',
+    });
+    expect(answer.statusCode, answer.payload).to.equal(422);
+    expect(answer.json<Json>()['suggestion']).to.match(
+      /^Check that the request has rows\. Send a table with --data-binary/,
+    );
+  });
+
   it('measures lines of JSON', async () => {
     const answer = await service.ask({
       method: 'POST',
