@@ -119,6 +119,7 @@ export function trainingCommand<Options, Result extends TrainedResult>({
         train(source as never, { ...request, modelPath: saveModel, onProgress: progressBar(options), signal }),
       );
       const { target, sensitive } = result;
+      const { heldOutNotes } = await import('../integration/file-jobs.ts');
       const notes =
         csv === undefined || testCsv !== undefined
           ? []
@@ -136,15 +137,6 @@ export function trainingCommand<Options, Result extends TrainedResult>({
       remarkWritten([outJson, outPlot, saveModel], options);
     },
   });
-}
-
-/** Notes columns that look like people or things whose rows are both trained on and held out. */
-export async function heldOutNotes(files: FoundFiles, used: readonly string[]): Promise<readonly string[]> {
-  const [{ heldOutRowsNote }, { findRepeatedIdentifiers }] = await Promise.all([
-    import('../integration/cluster-notes.ts'),
-    import('../io/first-rows.ts'),
-  ]);
-  return (await findRepeatedIdentifiers(files, new Set(used))).map(heldOutRowsNote);
 }
 
 /** Rows to train on. */

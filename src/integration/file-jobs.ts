@@ -1,4 +1,6 @@
 import type { OnProgress } from '../internal/progress.ts';
+import { findFiles } from '../io/find-files.ts';
+import { findRepeatedIdentifiers } from '../io/first-rows.ts';
 import { loadData } from '../io/load-data.ts';
 import type { ABTestResult } from '../monitoring/ab-test/ab-test-result.ts';
 import { FairnessABTestAnalyzer } from '../monitoring/ab-test/fairness-ab-test-analyzer.ts';
@@ -9,6 +11,8 @@ import type { Table } from '../table/index.ts';
 import type { TrainingSource } from '../training/data/training-data.ts';
 import { type CalibrateTableOptions, calibrateTable } from '../training/postprocessing/calibrator/calibrate-table.ts';
 import type { TableCalibration } from '../training/postprocessing/calibrator/table-calibration.ts';
+
+import { heldOutRowsNote } from './cluster-notes.ts';
 
 type Source = DataPaths | FileSource;
 
@@ -54,6 +58,15 @@ export async function loadTrainingSource({ csv, testCsv, ...columns }: TrainingF
   const table = await loadData(csv, { labels });
   const testTable = testCsv === undefined ? undefined : await loadData(testCsv, { columns: table.columnNames, labels });
   return { table, testTable, ...columns };
+}
+
+/**
+ * Notes columns that look like people or things with several rows each, if some of the rows are held out: their other
+ * rows may be trained on.
+ * @param used the columns whose role is known
+ */
+export async function heldOutNotes(csv: Source, used: readonly string[]): Promise<readonly string[]> {
+  return (await findRepeatedIdentifiers(await findFiles(csv), new Set(used))).map(heldOutRowsNote);
 }
 
 /** An A/B test of the rows in files. */

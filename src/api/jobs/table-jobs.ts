@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { documentToHtml } from '../../document/document-to-html.ts';
 import { documentToMarkdown } from '../../document/document-to-markdown.ts';
-import { calibrateFile, loadTrainingSource, planABTest } from '../../integration/file-jobs.ts';
+import { calibrateFile, heldOutNotes, loadTrainingSource, planABTest } from '../../integration/file-jobs.ts';
 import {
   predictionsDocument,
   predictionsToJson,
@@ -142,10 +142,12 @@ async function runCalibrate(received: Received, context: JobContext): Promise<Jo
   const { score, y_true: target, sensitive, positive_label: positiveLabel, na_values, ...how } = options;
   const group = namesIn(sensitive);
   await assertFewGroups({ paths: csv }, [group ?? ['g']], MAX_GROUPS);
-  const calibration = await calibrateFile(
+  const calibrated = await calibrateFile(
     { csv, score, target, group, positiveLabel, naValues: namesIn(na_values) },
     { ...camelFields(how), onProgress: stoppable(context) },
   );
+  const notes = how.folds === 1 ? [] : await heldOutNotes(csv, Object.values(calibrated.columns).flat());
+  const calibration = { ...calibrated, warnings: [...calibrated.warnings, ...notes] };
   const model = path.join(folder, 'model');
   await mkdir(model);
   await writeFileAtomic(
@@ -221,11 +223,21 @@ async function runTrain(received: Received, context: JobContext): Promise<JobOut
   const modelPath = path.join(folder, 'model');
   const shared = { modelPath, signal, onProgress: stoppable(context) };
   const how = camelFields(others);
-  const [result, body] = await train(method, source, how, shared);
+  const [trained, body] = await train(method, source, how, shared);
+  const notes =
+    received.tables['test_file'] === undefined
+      ? await heldOutNotes(
+          csv,
+          [target, groups, source.features].flat().filter((name) => name !== undefined),
+        )
+      : [];
+  const warnings = [...trained.warnings, ...notes];
+  // A sweep is an array with properties.
+  const result = 'length' in trained ? Object.assign([...trained], trained, { warnings }) : { ...trained, warnings };
   const seconds = (performance.now() - start) / 1000;
   const archive = await archiveOf(modelPath, folder);
   const reports = await trainingReports(folder, result);
-  return { body: JSON.stringify({ ...body, seconds }), files: [...reports, archive] };
+  return { body: JSON.stringify({ ...body, warnings, seconds }), files: [...reports, archive] };
 }
 
 type Shared = Pick<JobContext, 'signal' | 'onProgress'> & { readonly modelPath: string };

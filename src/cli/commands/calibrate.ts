@@ -14,7 +14,7 @@ import { assertExtension, assertOutputs, outputTableFormat, reportForms, writeFo
 import { progressBar } from '../progress-bar.ts';
 import { startProvenance } from '../provenance.ts';
 import { assertOneSource, onDatabase, openSql, SQL_OPTIONS, type SqlOptions } from '../sql-rows.ts';
-import { beforeAfter, heldOutNotes, quoted } from '../training-job.ts';
+import { beforeAfter, quoted } from '../training-job.ts';
 
 interface CalibrateOptions extends OutputOptions, SqlOptions {
   readonly csv?: FoundFiles;
@@ -82,6 +82,7 @@ threshold. Measure the error rates of the decisions with 'evenhand validate'.`,
       const isShown = options.json === true || [outJson, reportMd, reportHtml].some((path) => path !== undefined);
       const findProvenance = startProvenance(isShown, { call, options, inputs: [csv] });
       const { calibration: calibrated, table } = await calibrate(options, request);
+      const { heldOutNotes } = await import('../../integration/file-jobs.ts');
       const notes =
         csv === undefined || request.folds === 1
           ? []

@@ -150,6 +150,39 @@ describe('requests with tables', function () {
     expect(json.json<Json>()['rows']).to.deep.equal(both.json<Json>()['rows']);
   });
 
+  it('warns of people with several rows, of which some are held out', async () => {
+    const people = (name: string): string =>
+      CSV.split('\n').map((line, row) => (row === 0 ? `${line},${name}` : line && `${line},p${String(row >> 2)}`)).join('\n'); // prettier-ignore
+    const note =
+      /column 'person' has about 3\.\d rows for each of its values, and some may be trained on while others are held out/;
+    const warningsOf = async (url: string, fields: Record<string, string>, files: Record<string, string>) => {
+      const answer = await service.formData(url, form(fields, files));
+      expect(answer.statusCode, answer.payload).to.equal(200);
+      const { run_id: id, warnings } = answer.json<{ run_id: string; warnings: string[] }>();
+      return {
+        warnings: warnings.join(),
+        page: (await service.ask({ method: 'GET', url: `/results/${id}`, headers: { accept: 'text/markdown' } }))
+          .payload,
+      };
+    };
+    const file = people('person');
+    const trained = await warningsOf('/train', TRAIN, { file });
+    expect(trained.warnings).to.match(note);
+    expect(trained.page).to.include('rows for each of its values, and some may be trained on');
+    const sweep = await warningsOf(
+      '/train',
+      { method: 'regularized', features: 'x', etas: '0,1', epochs: '1', min_group_size: '5' },
+      { file },
+    );
+    expect(sweep.warnings).to.match(note);
+    expect(sweep.page).to.include('Training sweep').and.include('some may be trained on');
+    expect((await warningsOf('/train', TRAIN, { file, test_file: file })).warnings).not.to.match(note);
+    const scores = { score: 'p', y_true: 'y', sensitive: 's' };
+    const scored = file.replace('id,x,', 'id,p,').replaceAll(/^(\d+),(\d)/gm, '$1,0.$2');
+    expect((await warningsOf('/calibrate', scores, { file: scored })).warnings).to.match(note);
+    expect((await warningsOf('/calibrate', { ...scores, folds: '1' }, { file: scored })).warnings).not.to.match(note);
+  });
+
   it('trains on one table and evaluates on another', async () => {
     const answer = await service.formData('/train', form(TRAIN, { file: CSV, test_file: CSV }));
     expect(answer.json<Json>()).to.include({ n_train: 120, n_test: 120 });
