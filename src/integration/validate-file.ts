@@ -1,6 +1,7 @@
 import { ValueError } from '../exceptions/index.ts';
 import { assertKnownOptions } from '../internal/arguments.ts';
 import type { CountedRows, CountsSource } from '../io/counted-rows.ts';
+import { nameSome } from '../pipeline/transformers/read-columns.ts';
 import { findFiles, sameContentNotes } from '../io/find-files.ts';
 import type { QuerySource } from '../io/sql-source.ts';
 import type { DataPaths, FileSource, FoundFiles } from '../schemas/data-source.ts';
@@ -198,11 +199,14 @@ async function scoresIn(files: FoundFiles, request: ReturnType<typeof measureReq
 
 /** Returns the notes on the content of files. Their code is loaded only if it is needed. */
 async function notesOf(files: FoundFiles, request: ValidateRequest): Promise<readonly string[]> {
-  const [{ clusterNotes }, { findRepeatedIdentifiers }] = await Promise.all([
+  const [{ clusterNotes }, { findRepeatedIdentifiers, namesLikeData }] = await Promise.all([
     import('./cluster-notes.ts'),
     import('../io/first-rows.ts'),
   ]);
+  const names = await namesLikeData(files);
+  const header = names.length === 0 ? [] : [`the first line of ${files.title} looks like data and not like names of columns: ${nameSome(names)}. It is not counted. If it is data, add a line with names above it`]; // prettier-ignore
   return [
+    ...header,
     ...(await sameContentNotes(files)),
     ...(await clusterNotes(request, (used) => findRepeatedIdentifiers(files, used))),
   ];

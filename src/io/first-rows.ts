@@ -35,6 +35,20 @@ export function firstNumbersOf(files: FoundFiles, name: string): Promise<readonl
   });
 }
 
+/**
+ * Returns the names of the columns of a CSV file if they look like a row of data: each is a number, or a value of its own
+ * column.
+ * @returns an empty list if the names are names, or the file is not CSV, or cannot be read
+ */
+export function namesLikeData(files: FoundFiles): Promise<readonly string[]> {
+  return inStart(files, (path, start) => {
+    const { names, rows } = firstRowsOf(path, start, files.decimal);
+    const isData = (name: string, column: number): boolean =>
+      numberOfCell(name, files.decimal) !== undefined || rows.some((row) => row[column] === name);
+    return rows.length > 0 && names.every(isData) ? names : [];
+  });
+}
+
 /** Reads something from the start of the first file. An empty list stands for a file that is not CSV, or not readable. */
 async function inStart<Found>(
   { files }: FoundFiles,

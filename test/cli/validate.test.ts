@@ -105,6 +105,22 @@ describe('evenhand validate with clusters', () => {
     expect(stdout.match(/--cluster \S+/g)).to.deep.equal(['--cluster reader),']);
   });
 
+  it('notes a file without a line of names, whose first row is not counted', async () => {
+    const file = path.join(folder(), 'headerless.csv');
+    const rows = Array.from({ length: 120 }, (_, row) => `${'fm'[row % 2]},${row % 3 ? 1 : 0},${(row / 7).toFixed(3)}`);
+    const note =
+      /The first line of .*headerless\.csv looks like data and not like names of columns: 'f', '0', '0\.000'\./;
+    const notesFor = async (lines: readonly string[], ...roles: readonly [string, string]): Promise<string> => {
+      writeFileSync(file, lines.join('\n'));
+      const { stdout } = await runCli(['validate', '--csv', file, '--y-pred', roles[0], '--sensitive', roles[1]]);
+      return stdout.replaceAll(/\s+/g, ' ');
+    };
+    expect(await notesFor(rows, '0', 'f')).to.match(note);
+    expect(await notesFor(['sex,p,x', ...rows], 'p', 'sex')).not.to.include('looks like data');
+    // Years are names of columns if the other names are names.
+    expect(await notesFor(['sex,2026,2027', ...rows], '2026', 'sex')).not.to.include('looks like data');
+  });
+
   it('finds people whose rows are far from each other, also with letters of several bytes', async () => {
     const file = path.join(folder(), 'far.csv');
     const rows = Array.from(
