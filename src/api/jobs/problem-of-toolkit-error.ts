@@ -117,6 +117,8 @@ function pointersOf(error: FairnessToolkitError, job: KnownJob): readonly string
   }
   const column = typeof error.context['column'] === 'string' ? error.context['column'] : undefined;
   if (kind === 'validate-table') return column !== undefined && 'options' in job ? namersOf(column, job) : [];
+  // A file of the model.
+  if (kind === 'predict' && typeof error.context['file'] === 'string') return ['/model'];
   if (isTableJob(kind)) return error.name === 'DataValidationError' ? [tablePointer(column, job)] : [];
   const isUnknownColumn = column !== undefined && Array.isArray(error.context['columns']);
   return kind === 'pipeline' || kind === 'workflow' ? [partOf(error, isUnknownColumn)] : [];

@@ -42,9 +42,11 @@ function concealer(job: Job, folder: string): (text: string) => string {
   const elsewhere = [...llmFolder, ...formsOf(folder), ...uploads.map((own) => path.dirname(own))];
   const indices = [...elsewhere, process.cwd(), tmpdir(), homedir()].filter((location) => location.length > 1);
   return (text) => {
+    // The folder to which the archive of a model is unpacked.
+    const sent = text.replaceAll(`the model '${path.join(folder, 'model')}'`, 'the model');
     const named = uploads.reduce(
       (reported, upload) => reported.replaceAll(`'${upload}'`, UPLOAD).replaceAll(upload, UPLOAD),
-      text,
+      sent,
     );
     const relative = inside.reduce((reported, prefix) => reported.replaceAll(prefix, ''), named);
     const hidden = indices.reduce((reported, location) => hidePath(reported, location), relative);

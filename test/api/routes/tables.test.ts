@@ -272,7 +272,7 @@ describe('requests with tables', function () {
     ['a name outside the folder', () => zipSync({ '../../x': strToU8('x') }), /not that of a model's file/],
     ['an absolute name', () => zipSync({ '/etc/x': strToU8('x') }), /not that of a model's file/],
     ['no card', () => zipSync({ 'model.json': strToU8('{}') }), /no file card.json/],
-    ['a card that is not one', () => zipSync({ 'card.json': strToU8('{}') }), /card\.json/],
+    ['a card that is not one', () => zipSync({ 'card.json': strToU8('{}') }), /^Cannot load the model: card\.json/],
     ['a compression bomb', () => withSize('card.json', 2 ** 29), /more than 256 MiB/],
   ];
   for (const [title, archive, detail] of archives) {
@@ -282,7 +282,9 @@ describe('requests with tables', function () {
         form({}, { file: 'x\n1\n', model: archive() }),
       );
       expect(statusCode, payload).to.equal(422);
-      expect((JSON.parse(payload) as { detail: string }).detail).to.match(detail);
+      const problem = JSON.parse(payload) as { detail: string; errors: readonly { pointer: string }[] };
+      expect(problem.detail).to.match(detail);
+      expect(problem.errors.map(({ pointer }) => pointer)).to.deep.equal(['/model']);
       expect(payload).to.not.match(/\/tmp\/|evenhand-\d/);
     });
   }
