@@ -52,7 +52,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   },
   'train-reductions': {
     description:
-      'Train a randomised mixture of logistic regressions whose group rates differ by at most a bound (exponentiated gradient), and compare it with an unconstrained model.',
+      'Train a randomised mixture of logistic regressions whose group rates differ from the overall rate by at most a bound (exponentiated gradient), and compare it with an unconstrained model.',
     load: async () => (await import('./commands/train-reductions.ts')).trainReductionsCommand(),
   },
   'train-lagrangian': {

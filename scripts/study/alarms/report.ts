@@ -16,7 +16,8 @@ export function alarmMarkdown(results: readonly AlarmResult[], { command, versio
 This study simulates streams and checks them after **every event**, with the defaults of \`FairnessDriftAndAlertEngine\`
 (alpha 0.05, one attribute, \`demographic_parity_difference\`). \`${command}\` generated this page with version
 ${version} and seed ${seed}. The figures are in [alarms.csv](alarms.csv). The engine guarantees that the probability of one or
-more false alarms is at most 5% over all checks of a stream together.
+more false alarms is at most 5% over all checks of a stream together, while the rate of each group is constant. If rates
+and shares of groups drift together, watch [within strata](monitoring.md#populations-that-drift).
 
 ## False alarms
 

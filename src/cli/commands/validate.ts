@@ -49,7 +49,7 @@ ${OPTION.scoreThreshold}
 --y-true <column>  column of true labels, 0 or 1; adds equalized odds
 ${OPTION.sensitive}
 --sample-weight <column>  column of row weights
---cluster <column>  column that says which rows belong together, such as the person or the school; intervals, p-values and gates then count clusters instead of rows
+--cluster <column>  column that says which rows belong together, such as the person or the school; intervals, p-values and minimum detectable differences then count clusters instead of rows
 --strata <column>  column of the strata of a survey, in each of which clusters (or rows) were drawn separately
 --positive-label <label>  label that counts as 1 in --y-pred and --y-true, if the labels are not 0 and 1
 ${OPTION.yTruePositiveLabel}
