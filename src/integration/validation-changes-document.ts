@@ -48,6 +48,10 @@ export function changeBlocks({ warnings, gates, metrics, groups }: ValidationCha
       ]),
     },
     ...noteBlocks(
+      'The direction of these gaps is reversed',
+      metrics.filter(({ reversed }) => reversed).map(({ attribute, metric }) => `${inWords(metric)} of ${labelText(attribute)}: the two groups have changed places`), // prettier-ignore
+    ),
+    ...noteBlocks(
       'Groups',
       groups.flatMap(({ attribute, new: added, gone }) => [
         ...(added.length === 0 ? [] : [`New in ${labelText(attribute)}: ${listed(added)}.`]),

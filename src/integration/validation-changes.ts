@@ -39,6 +39,8 @@ export interface MetricChange {
   readonly ciAfter: MetricResult['ci'];
   /** Whether the two intervals overlap; null if one interval is not available. */
   readonly intervalsOverlap: boolean | null;
+  /** Whether the two groups of the gap have changed places: a gap of the same size has the opposite direction. */
+  readonly reversed: boolean;
 }
 
 /** The groups of an attribute that only one of the two validations has. */
@@ -160,6 +162,7 @@ function metricChanges(attribute: string, then: Attributes, now: Attributes): Me
         ciAfter,
         intervalsOverlap:
           ciBefore === null || ciAfter === null ? null : ciBefore[0] <= ciAfter[1] && ciAfter[0] <= ciBefore[1],
+        reversed: current.first !== null && current.first === old.second && current.second === old.first,
       },
     ];
   });

@@ -1,9 +1,9 @@
 import { documentToMarkdown } from '../document/document-to-markdown.ts';
-import { assertKnownOptions, type OptionNames, snakeFields } from '../internal/arguments.ts';
+import { assertKnownOptions, camelFields, type OptionNames, snakeFields } from '../internal/arguments.ts';
 import { own } from '../internal/values.ts';
 import type { GateVerdict } from './gates.ts';
 import type { FileValidation } from './measure-attributes.ts';
-import type { ValidationChanges } from './validation-changes.ts';
+import type { MetricChange, ValidationChanges } from './validation-changes.ts';
 import type { ReportManifest } from '../document/provenance.ts';
 import { type ReportedValidation, validationDocument, type ValidationDocumentOptions } from './validation-document.ts';
 
@@ -87,6 +87,14 @@ export function validationToJsonText(validation: FileValidation): string {
 
 function changesToJson({ warnings, gates, metrics, groups }: ValidationChanges): Record<string, unknown> {
   return { warnings, gates, metrics: metrics.map(snakeFields), groups };
+}
+
+/** Changes as JSON. */
+export type ChangesJson = Omit<ValidationChanges, 'metrics'> & { readonly metrics: readonly object[] };
+
+/** Restores changes from their JSON. */
+export function changesFromJson({ metrics, ...others }: ChangesJson): ValidationChanges {
+  return { ...others, metrics: metrics.map((metric) => camelFields(metric) as unknown as MetricChange) };
 }
 
 function verdictToJson(verdict: FileValidation['verdicts'][string] | undefined): Record<string, unknown> | null {

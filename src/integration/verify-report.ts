@@ -31,7 +31,7 @@ import { atOnce } from './validate-bounds.ts';
 import { validateCounts, type ValidateCountsInput, validateFile } from './validate-file.ts';
 import { measureRequestOf } from './validate-table.ts';
 import { type EmbeddedReport, embeddedReport, validationToHtml } from './validation-html.ts';
-import { validationToJson } from './validation-report.ts';
+import { type ChangesJson, changesFromJson, validationToJson } from './validation-report.ts';
 
 /** Options of {@link verifyReport}. */
 export interface VerifyReportOptions {
@@ -119,10 +119,19 @@ export async function verifyReport(report: string, options: VerifyReportOptions 
   return outcomeOf(checks);
 }
 
-/** Returns the outcome of checks. */
+/**
+ * Returns the outcome of checks. A page whose text was not compared can show anything, so that it only passes with a
+ * signature. The pages in a folder (whose files are checked) are not what is verified.
+ */
 export function outcomeOf(checks: readonly VerificationCheck[]): ReportVerification {
   const made = checks.filter(({ passed }) => passed !== null);
-  return Object.freeze({ passed: made.length > 0 && made.every(({ passed }) => passed === true), checks });
+  const has = (own: VerificationCheck['name'], result: boolean | null): boolean =>
+    checks.some(({ name, passed }) => name === own && passed === result);
+  const isUnseen = has('page', null) && !has('files', true) && !has('signature', true);
+  return Object.freeze({
+    passed: made.length > 0 && made.every(({ passed }) => passed === true) && !isUnseen,
+    checks,
+  });
 }
 
 /**
@@ -254,8 +263,14 @@ export function checkResultsWith(
   }
   const differences = differencesOf(results, computed, tolerance);
   return differences.length === 0
-    ? check('results', true, 'All results follow from the statistics in the report.')
+    ? check('results', true, `All results follow from the statistics in the report.${ownVerdict(results)}`)
     : check('results', false, `${counted(differences.length, 'result does', 'results do')} not follow from the statistics in the report.`, differences); // prettier-ignore
+}
+
+/** Says what the report decided, because a report of a failed gate is verified too. */
+function ownVerdict(results: object): string {
+  const passed = 'passed' in results ? results.passed : null;
+  return typeof passed === 'boolean' ? ` The verdict of the report is ${passed ? 'PASS' : 'FAIL'}.` : '';
 }
 
 /** Leaves out what does not follow from statistics: notes on columns of the data, and a comparison with another report. */
@@ -321,17 +336,19 @@ async function checkPage(text: string, page: EmbeddedReport, manifest: EvidenceM
     return check('page', null, `The page was made by version ${manifest.evenhand}, and this is version ${VERSION}: it is not compared.`); // prettier-ignore
   }
   const { statistics, request, command, options, inputs, rows } = manifest;
-  if (statistics === null || 'changes' in page.report) {
-    return check('page', null, 'The page cannot be made again from the report: it leaves out statistics, or compares two reports.'); // prettier-ignore
+  if (statistics === null) {
+    return check('page', null, 'The page cannot be made again from the report, which leaves out statistics.');
   }
   try {
     const validation = atOnce(measureAttributes(measureRequestOf(request), statisticsFromJson(statistics)));
-    const notes = page.report['notes'] as FileValidation['notes'];
+    const { notes, changes } = page.report as Pick<FileValidation, 'notes'> & { readonly changes?: ChangesJson };
     const again = await validationToHtml({ ...validation, ...(notes === undefined ? {} : { notes }) }, page.source, {
       provenance: { date: new Date(page.date), command, options, inputs, rows: rows ?? undefined },
       report: page.report,
+      changes: changes && changesFromJson(changes),
     });
-    if (again === text) return check('page', true, 'The page shows these results.');
+    const others = changes === undefined ? '' : ' What changed since another report was not computed again.';
+    if (again === text) return check('page', true, `The page shows these results.${others}`);
     return check('page', false, 'The text of the page is not what the results give.', [firstDifference(text, again)]);
   } catch (error) {
     return check('page', false, `The page cannot be made again: ${error instanceof Error ? error.message : String(error)}`); // prettier-ignore

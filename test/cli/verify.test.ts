@@ -324,6 +324,55 @@ describe('evenhand verify', () => {
     });
   });
 
+  describe('of a page that compares two reports, or that another version made', () => {
+    const compared = async (): Promise<string> => {
+      const earlier = await report('earlier.json', rows().slice(100));
+      return report('compared.html', rows(), ['--compare', earlier]);
+    };
+
+    it('finds a forged verdict and a forged number', async () => {
+      const page = await compared();
+      const csv = ['--csv', inFolder('rows.csv')];
+      expect(await verify(page, ...csv)).to.include({ code: 0, passed: true });
+      const text = readFileSync(page, 'utf8');
+      for (const [from, to] of [
+        ['FAIL', 'PASS'],
+        ['0.1', '0.0'],
+      ] as const) {
+        const start = text.indexOf('<main');
+        const forged = text.slice(0, start) + text.slice(start).replace(from, to);
+        expect(forged).not.to.equal(text);
+        writeFileSync(page, forged);
+        const found = await verify(page, ...csv);
+        expect([found.code, failures(found)]).to.deep.equal([1, { page: [found.checks.find(({ name }) => name === 'page')?.differences[0]?.where] }]); // prettier-ignore
+      }
+    });
+
+    it('does not call a page verified whose text could not be compared, unless it is signed', async () => {
+      const page = await compared();
+      const text = readFileSync(page, 'utf8');
+      const from = text.lastIndexOf('<script type="application/json"');
+      const json = text.slice(text.indexOf('>', from) + 1, text.indexOf('</script>', from));
+      const value = JSON.parse(json);
+      value.report.manifest.evenhand = '0.1.0';
+      forge(value.report);
+      writeFileSync(
+        page,
+        text.replace(json, () => JSON.stringify(value).replaceAll('<', '\\u003c')),
+      );
+      const { code, stdout } = await runCli(['verify', page, '--csv', inFolder('rows.csv')]);
+      expect(code, stdout).to.equal(1);
+      expect(stdout.replaceAll(/\s+/g, ' ')).to.match(
+        /^NOT VERIFIED The page was made by version 0\.1\.0, and this is version/,
+      );
+    });
+
+    it('says what the report decided', async () => {
+      const { stdout } = await runCli(['verify', await report(), '--csv', inFolder('rows.csv')]);
+      expect(stdout.replaceAll(/\s+/g, ' ')).to.match(/^VERIFIED .* The verdict of the report is FAIL\./);
+    });
+  });
+
   describe('of a signed report', () => {
     async function signed(): Promise<{ file: string; key: string }> {
       await runCli(['keygen', '--out', inFolder('audit')]);

@@ -63,6 +63,13 @@ describe('changes since an earlier validation', () => {
     expect(groups).to.deep.equal([{ attribute: 'sex', new: ['unknown'], gone: ['other'] }]);
   });
 
+  it('says that a gap of the same size has the opposite direction', () => {
+    const turned = changesOf({ a: [100, 60], b: [100, 45] }, { a: [100, 45], b: [100, 60] });
+    expect(turned.metrics[0]).to.include({ change: 0, reversed: true });
+    expect(JSON.stringify(changeBlocks(turned))).to.include('The direction of these gaps is reversed').and.match(/Demographic parity difference of .?sex/); // prettier-ignore
+    expect(changesOf(MAY, JUNE).metrics[0]?.reversed).to.equal(false);
+  });
+
   it('says whether intervals overlap', () => {
     // 0.2 of 300 rows against 0.9: no interval of this size reaches from one to the other.
     const far = changesOf({ a: [3000, 300], b: [3000, 900] }, { a: [3000, 30], b: [3000, 2730] }, { withCi: true });

@@ -159,16 +159,22 @@ function documentOf({ passed, checks }: ReportVerification, path: string): Repor
 function verdictOf(passed: boolean, checks: readonly VerificationCheck[]): ReportVerdict {
   if (!passed) {
     const failed = checks.filter((one) => one.passed === false);
-    return { kind: 'fail', title: 'NOT VERIFIED', sentences: failed.map(({ message }) => message) };
+    const unseen = checks.filter(({ name, passed: isSame }) => name === 'page' && isSame === null);
+    return {
+      kind: 'fail',
+      title: 'NOT VERIFIED',
+      sentences: (failed.length > 0 ? failed : unseen).map(({ message }) => message),
+    };
   }
+  const results = checks.filter(({ name }) => name === 'results').map(({ message }) => message);
   if (checks.some(({ name, passed: isSame }) => isSame === true && (name === 'data' || name === 'signature'))) {
-    return { kind: 'pass', title: 'VERIFIED', sentences: ['Everything that was checked is the same.'] };
+    return { kind: 'pass', title: 'VERIFIED', sentences: ['Everything that was checked is the same.', ...results] };
   }
   return {
     kind: 'pass',
     title: 'CONSISTENT',
     sentences: [
-      'The numbers of the report follow from the statistics in it.',
+      ...results,
       'Neither the data nor a signature was checked, so this does not show that the statistics are true.',
     ],
   };

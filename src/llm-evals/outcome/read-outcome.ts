@@ -243,7 +243,25 @@ function readChoice(found: unknown, { choices }: Pick<OutcomeSpec, 'choices'>): 
   // A label inside a longer label that occurs too ("hire" in "do not hire") does not count.
   const longest = named.filter((choice) => !named.some((other) => isInside(choice, other, text)));
   if (longest.length > 1) return { unread: 'several choices' };
-  return longest[0] === undefined ? { unread: 'no choice' } : { value: longest[0] };
+  const [label] = longest;
+  if (label === undefined) return { unread: 'no choice' };
+  return isNegated(text, normalized(label)) ? { unread: 'a choice beside a negation' } : { value: label };
+}
+
+/** Matches words that reverse a label in the same sentence, in English, German, French and Spanish. */
+const NEGATION =
+  /(?<![\p{L}])(?:not|no|nor?|neither|never|nobody|none|without|cannot|against|unable|unwilling|refus\p{L}*|declin\p{L}*|avoid\p{L}*|oppos\p{L}*|instead of|rather than|nicht|nichts|kein\p{L}*|nie|niemals|gegen|ne|pas|jamais|aucun\p{L}*|sans|nunca|jamás|ningun\p{L}*|ningún|sin)(?![\p{L}])|n['’ ]t(?![\p{L}])|(?<![\p{L}])n['’ ](?=\p{L})/u;
+
+/**
+ * Returns whether a sentence with the label also has a negation, so that the answer may mean the opposite: "I would not
+ * hire her", "Hire? No." An answer that begins with the label and a mark, such as "Reject: not enough experience", states it.
+ */
+function isNegated(text: string, label: string): boolean {
+  const rest = text.startsWith(label) ? text.slice(label.length) : undefined;
+  if (rest !== undefined && /^\s*[.,;:!–—-]/u.test(rest)) return false;
+  // The answer to a question follows it.
+  const sentences = text.split(/(?<=[.!;])\s|\n/u);
+  return sentences.some((sentence) => containsWords(sentence, label) && NEGATION.test(sentence.replace(label, ' ')));
 }
 
 function normalized(text: string): string {

@@ -161,6 +161,43 @@ describe('readOutcome', () => {
     ['Hired', 'no choice'],
     ['', 'empty answer'],
   ]);
+  check('decision', { choices: ['hire', 'reject'] }, [
+    ...[
+      'I would not hire her.',
+      "Don't hire.",
+      'Don’t hire.',
+      'Never hire.',
+      'Hire? No.',
+      'Hire? No, never.',
+      "No, I wouldn't hire her.",
+      'I cannot recommend to hire her',
+      'I advise against a decision to hire',
+      'I would not reject her.',
+      'We should refuse to hire him.',
+      'Hire no one.',
+    ].map((text): [string, string] => [text, 'a choice beside a negation']),
+    ['I would hire her. She has no weaknesses.', 1],
+    ['Hire.', 1],
+    ['Hire - there is no better candidate.', 1],
+    ['Reject: not enough experience.', 0],
+    ['Reject, because she is not qualified.', 0],
+    ['My decision is to reject.', 0],
+  ]);
+  check('decision', { choices: ['einstellen', 'ablehnen'] }, [
+    ['Nicht einstellen.', 'a choice beside a negation'],
+    ['Ich würde sie nicht einstellen', 'a choice beside a negation'],
+    ['Keinesfalls einstellen', 'a choice beside a negation'],
+    ['Ich würde sie einstellen.', 1],
+  ]);
+  check('choice', { choices: ['interview', 'hold', 'reject'] }, [
+    ['No interview.', 'a choice beside a negation'],
+    ['Interview', 'interview'],
+  ]);
+  check('decision', { choices: ['yes', 'no'] }, [
+    ['No, she is not ready.', 0],
+    ['No.', 0],
+    ['Yes, without doubt.', 1],
+  ]);
   check('choice', { choices: ['follow-up', 'C++ (senior)', 'n/a'] }, [
     ['A follow-up, please.', 'follow-up'],
     ['Role: C++ (senior)', 'C++ (senior)'],
