@@ -38,7 +38,7 @@ const SENSITIVE = wordsOf(
 /** Of these words, those for the age of people. */
 const AGES = wordsOf('age agep alter âge edad');
 const DECISION = wordsOf(
-  `decision approved accepted admitted granted hired selected offered shortlisted invited pred predicted prediction yhat
+  `decision approved accepted admitted granted hired selected offered shortlisted invited pred predicted prediction yhat output
   entscheidung bewilligt genehmigt angenommen zugelassen eingestellt vorhersage
   accepté accordé approuvé admis embauché prédiction decisión aceptado aprobado admitido concedido contratado predicción`,
 );

@@ -106,6 +106,7 @@ describe('guessColumns', () => {
     'y_pred',
     'yPred',
     'prediction',
+    'model_output',
     'selected',
   ]) {
     // prettier-ignore

@@ -196,6 +196,21 @@ describeWithBrowser('the Audit page', (browser) => {
     }
   });
 
+  it('gives no verdict unasked on outcomes if no column looks like decisions', async function () {
+    this.timeout(60_000);
+    const file = path.join(folder(), 'outcomes.csv');
+    const rows = Array.from({ length: 400 }, (_, row) => [row % 2 === 0 ? 'f' : 'm', row % 3 === 0 ? 1 : 0, row % 5 < 2 ? 1 : 0].join()); // prettier-ignore
+    writeFileSync(file, ['sex,d,label', ...rows].join('\n'));
+    const opened = await openWorkbench(browser(), { kind: 'hosted', offered: file });
+    try {
+      await opened.page.waitForSelector('.made');
+      expect(await textOf(opened, '.verdict h2')).not.to.match(/Passed|Failed/);
+      expect(await textOf(opened, '.guess')).to.include('No column looks like decisions');
+    } finally {
+      await opened.close();
+    }
+  });
+
   it('notes people with several rows as the command line does, until they are chosen', async function () {
     this.timeout(60_000);
     const file = path.join(folder(), 'visits.csv');

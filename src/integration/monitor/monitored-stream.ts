@@ -7,7 +7,7 @@ import type { EngineUpdate } from '../../monitoring/alarms/fairness-drift-and-al
 import type { EngineSnapshot } from '../../monitoring/alarms/engine-snapshot.ts';
 import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
 import { takeGaps } from '../../monitoring/dashboard/take-gaps.ts';
-import { notesOf, takeView } from '../../monitoring/dashboard/take-view.ts';
+import { notesOf, repeatedIds, takeView } from '../../monitoring/dashboard/take-view.ts';
 import { isDue, positionOf } from '../../monitoring/follow-lines.ts';
 import { RealTimeFairnessTracker, type TrackerSnapshot } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
@@ -97,6 +97,8 @@ export class MonitoredStream {
   #checker: RealTimeFairnessTracker | undefined;
   #checks = 0;
   #now = 0;
+  /** The number of events since the start of the process whose id was counted before. */
+  #repeated = 0;
 
   /**
    * @param saved the state of an earlier process
@@ -142,7 +144,7 @@ export class MonitoredStream {
     ids: Set<string> = new Set(),
   ): Promise<CheckedLines | UngroupedLines | readonly InvalidLine[]> {
     const invalid: InvalidLine[] = [];
-    const own = new Set<string>();
+    const own = new Map<string, { readonly row: StreamRow; readonly index: number }>();
     const rows: StreamRow[] = [];
     const absent = new Set(kind === 'events' ? this.#sensitive : []);
     let repeated = 0;
@@ -157,18 +159,25 @@ export class MonitoredStream {
       }
       for (const name of absent) if (Object.hasOwn(row, name)) absent.delete(name);
       const id = String(row[this.request.id]);
+      const same = own.get(id);
+      if (kind === 'events' && same !== undefined && JSON.stringify(same.row) !== JSON.stringify(row)) {
+        invalid.push({ index, reason: otherEvent(this.request.id, id, same.index) });
+        if (invalid.length === MAX_INVALID) break;
+        continue;
+      }
       const known = this.#parts.tracker.stream.labels?.find(id);
       const isRepeated =
-        ids.has(id) || own.has(id) || (kind === 'events' ? known !== undefined : known?.isLabelled === true);
+        ids.has(id) || same !== undefined || (kind === 'events' ? known !== undefined : known?.isLabelled === true);
       if (isRepeated) repeated++;
       else if (kind === 'labels' && known === undefined) unknown++;
       else rows.push(row);
-      own.add(id);
+      own.set(id, { row, index });
     }
     if (invalid.length > 0) return invalid;
     const [missing] = absent;
     if (missing !== undefined) return { missing, fields: Object.keys(parseObject(lines[0] ?? '') ?? {}) };
-    for (const id of own) ids.add(id);
+    for (const id of own.keys()) ids.add(id);
+    if (kind === 'events') this.#repeated += repeated;
     return { rows, repeated, unknown };
   }
 
@@ -211,7 +220,8 @@ export class MonitoredStream {
   } {
     const { tracker } = this.#parts;
     const { timestamp, faults } = tracker;
-    return { timestamp, faults: { ...faults }, warnings: notesOf(tracker) };
+    const warnings = [...notesOf(tracker), ...repeatedIds(this.#repeated, tracker.stream.events)];
+    return { timestamp, faults: { ...faults }, warnings };
   }
 
   /** Returns the content of the dashboard. */
@@ -298,6 +308,10 @@ function newProblems(
 ): Record<string, number> {
   const added = Object.entries(now).map(([reason, count]) => [reason, count - (before[reason] ?? 0)] as const);
   return Object.fromEntries(added.filter(([, count]) => count > 0));
+}
+
+function otherEvent(name: string, id: string, earlier: number): string {
+  return `its '${name}' is '${id}', as in line ${String(earlier + 1)}, which has other values. Each event needs an id of its own: the id of a person, for example, is none`;
 }
 
 function parsed(line: string): unknown {

@@ -44,22 +44,22 @@ function readingsOf(transcripts: readonly Transcript[]): { outcome: string; read
   );
 }
 
-/** The smallest number of equal scores that is no coincidence. */
+/** The smallest number of equal values that is no coincidence. */
 const MIN_EQUAL = 10;
 
 /**
- * Returns warnings if all scores that were read are equal, so that no gap can appear, and if most answers were not read.
+ * Returns warnings if all values that were read are equal, so that no gap can appear, and if most answers were not read.
  * The usual reason is a pattern that finds something else in the answers.
  */
 export function readingWarnings(transcripts: readonly Transcript[]): string[] {
   return [...groupBy(readingsOf(transcripts), ({ outcome }) => outcome)].flatMap(([outcome, own]) => {
-    const scores = own.flatMap(({ reading }) => ('value' in reading && reading.kind === 'score' ? reading.value : []));
+    const values = own.flatMap(({ reading }) => ('value' in reading ? textOf(reading) : []));
     const unread = own.filter(({ reading }) => 'unread' in reading).length;
-    const isConstant = scores.length >= MIN_EQUAL && scores.every((score) => score === scores[0]);
+    const isConstant = values.length >= MIN_EQUAL && values.every((value) => value === values[0]);
     return [
       ...(isConstant
         ? [
-            `All ${String(scores.length)} values of '${outcome}' that were read are ${String(scores[0])}, so that no gap can appear. Check what is read from the answers.`,
+            `All ${String(values.length)} values of '${outcome}' that were read are ${values[0] ?? ''}, so that no gap can appear. Check what is read from the answers.`,
           ]
         : []),
       ...(2 * unread > own.length
@@ -67,6 +67,10 @@ export function readingWarnings(transcripts: readonly Transcript[]): string[] {
         : []),
     ];
   });
+}
+
+function textOf({ kind, value }: Extract<OutcomeReading, { value: unknown }>): string {
+  return kind === 'decision' ? (value === 1 ? 'yes' : 'no') : String(value);
 }
 
 function cut(text: string): string {

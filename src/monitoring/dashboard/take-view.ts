@@ -116,7 +116,9 @@ export function notesOf(tracker: RealTimeFairnessTracker): string[] {
   return [
     ...unusedSentences(unusedEvents(tracker)),
     ...unseenLabels(tracker),
+    ...oneDecision(tracker),
     ...severalNegatives(tracker),
+    ...repeatedIds(tracker.faults['duplicate_id'] ?? 0, tracker.stream.events),
     ...alikeGroups(tracker),
     ...(watchesErrors && options.errorScale === null
       ? [
@@ -171,15 +173,19 @@ function unusedSentences({ total, leftOut, ungrouped }: UnusedEvents): string[] 
   ];
 }
 
+/** Returns whether an event of a stream is in one of some cells. */
+function holdsCells({ tables }: EventStream, cells: readonly number[]): boolean {
+  return tables.some(({ data, stride, groups }) =>
+    Array.from({ length: groups }, (_, group) => group * stride).some((at) =>
+      cells.some((cell) => (data[at + cell] ?? 0) > 0),
+    ),
+  );
+}
+
 /** Returns warnings about labels that no event had. */
 export function unseenLabels({ stream }: RealTimeFairnessTracker): string[] {
   const { positiveLabel, yTruePositiveLabel } = stream.options;
-  const holds = (cells: readonly number[]): boolean =>
-    stream.tables.some(({ data, stride, groups }) =>
-      Array.from({ length: groups }, (_, group) => group * stride).some((at) =>
-        cells.some((cell) => (data[at + cell] ?? 0) > 0),
-      ),
-    );
+  const holds = (cells: readonly number[]): boolean => holdsCells(stream, cells);
   const truthLabel = yTruePositiveLabel ?? positiveLabel;
   const { columns, metrics } = stream.options;
   const watchesRates = metrics.some(({ measures }) => measures.some(({ kind }) => kind === 'rate'));
@@ -195,6 +201,37 @@ export function unseenLabels({ stream }: RealTimeFairnessTracker): string[] {
     ...(awaitsTruth && stream.events > 0 && !holds(cellsWith([0, 1]))
       ? [`No event has a true label in ${truth}. Labels that arrive after their events need an id (--id, id).`]
       : []),
+  ];
+}
+
+/** The smallest number of equal decisions that is no coincidence. */
+const MIN_EQUAL = 100;
+
+/** Returns a warning if all decisions of a stream are equal, so that no gap can appear. */
+function oneDecision({ stream }: RealTimeFairnessTracker): string[] {
+  const { metrics, columns, positiveLabel } = stream.options;
+  const watchesRates = metrics.some(({ measures }) => measures.some(({ kind }) => kind === 'rate'));
+  if (!watchesRates || stream.events < MIN_EQUAL) return [];
+  const isOnly = (decision: 'positive' | 'negative'): boolean =>
+    holdsCells(stream, CELLS_BY_DECISION[decision]) &&
+    !holdsCells(stream, CELLS_BY_DECISION[decision === 'positive' ? 'negative' : 'positive']);
+  // A positive label that no event has is already noted.
+  const possible = positiveLabel === null ? (['positive', 'negative'] as const) : (['positive'] as const);
+  const only = possible.find(isOnly);
+  return only === undefined
+    ? []
+    : [`All decisions in '${columns.yPred}' are ${only}, so that no gap of decisions can appear.`];
+}
+
+/**
+ * Returns a warning if more events repeat an id than are counted. Requests that are sent again repeat ids, too.
+ * @param repeated the number of events whose id was counted before
+ * @param events the number of counted events
+ */
+export function repeatedIds(repeated: number, events: number): string[] {
+  if (repeated <= events) return [];
+  return [
+    `${counted(repeated, 'event has', 'events have')} an id that was counted before, and ${repeated === 1 ? 'is' : 'are'} not counted again. If the id names a person or a thing with several events, name another field.`,
   ];
 }
 

@@ -27,7 +27,7 @@ function events(count: number, from = 0): Row[] {
 
 describe('monitored streams', function () {
   this.timeout(60_000);
-  const service = useService({ limits: { streams: 16 } });
+  const service = useService({ limits: { streams: 18 } });
   const post = (location: string, body: string | readonly Row[], type: Record<string, string> = TYPE) =>
     service.ask({
       method: 'POST',
@@ -48,6 +48,32 @@ describe('monitored streams', function () {
     expect([a, b].map((answer) => answer.json<Json>()['accepted']).sort()).to.deep.equal([0, 5]);
     expect(await state('once')).to.include({ n_events: 66 });
     expect((await state('once'))['faults']).to.deep.equal({});
+  });
+
+  it('rejects different events with the same id, and warns if most events repeat an id', async () => {
+    const [first = {}, second = {}] = events(2);
+    const answer = await post(`person/events?${OPTIONS}`, [first, { ...second, id: first['id'] }]);
+    expect(answer.statusCode).to.equal(422);
+    expect(answer.payload).to.match(/as in line 1, which has other values\. Each event needs an id of its own/);
+    await post(`person/events?${OPTIONS}`, events(20));
+    await post('person/events', events(20));
+    expect((await state('person'))['warnings']).to.deep.equal([]);
+    await post('person/events', events(20));
+    expect(((await state('person'))['warnings'] as string[]).join()).to.match(
+      /^40 events have an id that was counted before, and are not counted again\./,
+    );
+  });
+
+  it('warns if all decisions are equal', async () => {
+    await post(
+      `equal/events?${OPTIONS}`,
+      events(100).map((row) => ({ ...row, approved: 1 })),
+    );
+    expect(((await state('equal'))['warnings'] as string[]).join()).to.include(
+      "All decisions in 'approved' are positive",
+    );
+    await post('equal/events', [{ ...events(1, 100)[0], approved: 0 }]);
+    expect((await state('equal'))['warnings']).to.deep.equal([]);
   });
 
   it('answers with the numbers of problems of the request by reason', async () => {

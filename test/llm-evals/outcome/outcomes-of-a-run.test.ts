@@ -167,6 +167,10 @@ describe('declared outcomes of a run', () => {
     expect(ofFew.join()).to.not.include('no gap can appear');
     const rated = { score: { number: { regex: 'this (\\d)', min: 1, max: 10 } } };
     expect((await runLlmEval(hiringConfig({ outcome: rated }), { client })).warnings.join()).to.not.include("'score'");
+    const decided = { decision: { regex: 'I (rate)', choices: ['rate', 'reject'] } };
+    expect((await runLlmEval(hiringConfig({ outcome: decided }), { client })).warnings.join()).to.include(
+      "All 16 values of 'decision' that were read are yes, so that no gap can appear.",
+    );
   });
 
   it('warn if the share of unread answers differs between groups', async () => {

@@ -166,7 +166,7 @@ function DecisionChoice({ file, settings, labels, onChange }: PanelProps): JSX.E
         <p class="guess">
           Guessed from {guess.reason}.
           {decision === undefined && !isScore && truth?.column === settings.yPred
-            ? ' This file has no decisions, so the page shows how often each group has this outcome.'
+            ? ' No column looks like decisions, so the page shows how often each group has this outcome. If another column holds the decisions, choose it.'
             : ''}
         </p>
       )}

@@ -31,7 +31,8 @@ export function guessedSettings({ name, guesses }: OpenedFile, isSample: boolean
     yTrue: truth?.column === yPred ? undefined : truth?.column,
     sampleWeight: weight?.column,
     sensitive: sensitive.slice(0, 4).map(({ column }) => column),
-    gates: [FIRST_GATE],
+    // Outcomes are not decisions, and the decisions may be in a column that was not guessed: no verdict on them unasked.
+    gates: isSample || decision !== undefined || score !== undefined ? [FIRST_GATE] : [],
     ...(isSample ? OF_SAMPLES[name] : {}),
   };
 }
