@@ -58,6 +58,9 @@ export function gateWarning(metric: string, comparator: Comparator | undefined, 
     ? comparator?.startsWith('<') === true && threshold < 1
     : GAP.test(metric) && comparator?.startsWith('>') === true && threshold > 0;
   if (isReversed) return ' Warning: this gate passes if the groups differ more, not if they differ less.';
+  if (GAP.test(metric) && comparator?.startsWith('<') === true && threshold < 0) {
+    return ' Warning: this gate passes if the groups differ more in one direction, not if they differ less.';
+  }
   const { high } = rangeOfName(metric, { isSize: true });
   // A threshold of the other kind: 0.8 is usual for ratios, and 0.1 for differences.
   const isLenient = high === 1 && (isRatio ? threshold < 0.5 : threshold >= 0.5);
@@ -347,7 +350,8 @@ function whatDefines({ undefinedReason }: JudgedMetric): string {
 
 /**
  * Throws if a metric does not meet its threshold; for tests and CI gates.
- * @param metric a number, or a result; an undefined result fails, and the error gives the reason
+ * @param metric a result, or a number, whose size is compared unless there is a comparator; an undefined result fails, and
+ *   the error gives the reason
  * @throws {FairnessAssertionError} if the comparison does not hold
  * @throws {ValueError} if the comparator is not `<=`, `<`, `>=` or `>`, or the gate always or never passes
  * @example
@@ -366,7 +370,10 @@ export function assertFairness(
   assertKnownOptions('assertFairness', options, ASSERT_FAIRNESS_OPTION_NAMES);
   const isNumber = typeof metric === 'number';
   if (!isNumber) assertResult(metric);
-  const result: JudgedMetric = isNumber ? { metric: 'metric', value: metric, ci: null, undefinedReason: null } : metric;
+  // As for a result, an upper limit without a comparator is a limit of the size.
+  const value = isNumber && options.comparator === undefined ? Math.abs(metric) : metric;
+  const result: JudgedMetric =
+    typeof value === 'number' ? { metric: 'metric', value, ci: null, undefinedReason: null } : value;
   const verdict = judge(result, threshold, options.comparator ?? (isNumber ? '<=' : undefined), {
     strictMissing: options.strictMissing,
   });

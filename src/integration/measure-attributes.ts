@@ -1,5 +1,5 @@
 import { ValueError } from '../exceptions/index.ts';
-import { oncePerObject } from '../internal/values.ts';
+import { oncePerObject, sumOf } from '../internal/values.ts';
 import { compareGroups } from '../metrics/compare/compare-groups.ts';
 import { assertMacroKind, macroWithPositiveLabel } from '../metrics/metric-rows.ts';
 import { type ControlCell, levelsOf, MetricFrame, type StatsByKind } from '../metrics/frame/index.ts';
@@ -13,12 +13,19 @@ import type { MetricResult } from '../metrics/metric-result.ts';
 import { measureDefinition, type MeasureName, parseMeasure } from '../metrics/measures/index.ts';
 import { type FilledMetricOptions, fillMetricOptions, type MetricOptions } from '../metrics/options.ts';
 import { readTruth } from '../metrics/reduce/reduce-scores.ts';
-import { type ClassStats, decisionTotals, type GroupStats, sum } from '../metrics/statistics/group-stats.ts';
+import {
+  cellsWith,
+  type ClassStats,
+  decisionTotals,
+  type GroupStats,
+  sum,
+  sumCells,
+} from '../metrics/statistics/group-stats.ts';
 import { rowsPerGroup } from '../metrics/statistics/rows-per-group.ts';
 import { withoutSmallCells } from '../metrics/statistics/small-cells.ts';
 import type { Gate } from '../schemas/gates.ts';
 import { type MeasureOptions, SCORE_THRESHOLD, type ValidateRequest } from '../schemas/validate-values.ts';
-import type { ColumnSource, LabelCounts } from '../table/index.ts';
+import { type ColumnSource, isFavourable, type LabelCounts } from '../table/index.ts';
 import { joinVerdicts, judge, type Verdict } from './assertions.ts';
 import {
   assertGates,
@@ -247,7 +254,13 @@ export function* measureAttributes(
   for (const index of names.keys()) {
     measured.push(yield* measure(request, wanted, options[index] as FilledMetricOptions, ofAttribute(byKind, index)));
   }
-  const notes = [...thresholdNotes(request, byKind, scores), ...numberNotes(names, byKind)];
+  const labels = readLabelsOf(byKind);
+  const notes = [
+    ...thresholdNotes(request, byKind, scores),
+    ...numberNotes(names, byKind),
+    ...favourableNotes(labels),
+    ...oppositeNotes(byKind),
+  ];
   const verdicts = measured.map(({ metrics }, index) => judgeAttribute(request, names[index] as string, metrics));
   const byName = <T>(values: readonly T[]): Record<string, T> =>
     Object.fromEntries(names.map((name, index) => [name, values[index] as T]));
@@ -257,7 +270,7 @@ export function* measureAttributes(
     gates: verdicts.flat(),
     attributes: byName(measured.map(({ metrics }) => metrics)),
     verdicts: byName(verdicts.map((own) => (own.length === 0 ? NO_VERDICT : joinVerdicts(own.map(verdictOf))))),
-    labels: readLabelsOf(byKind),
+    labels,
     frames: Object.fromEntries(
       measured.flatMap(({ frame }, index) => (frame === undefined ? [] : [[names[index] as string, frame]])),
     ),
@@ -267,6 +280,53 @@ export function* measureAttributes(
     rows: rowsRead(byKind),
     ...(notes.length === 0 ? {} : { notes: Object.freeze(notes) }),
   });
+}
+
+/** Notes outcomes in which a label such as 'hired' is negative, and another label is the positive one. */
+function favourableNotes(labels: ReadLabels): string[] {
+  return Object.values(labels).flatMap(({ positive, negative }) => {
+    const [positives, negatives] = [Object.keys(positive), Object.keys(negative)];
+    const favourable = negatives.find(isFavourable);
+    const [counted] = positives;
+    if (favourable === undefined || counted === undefined || positives.some(isFavourable)) return [];
+    return [
+      `'${counted}' counts as the positive label, and '${favourable}' as a negative one. If '${favourable}' is the favourable one, name it as the positive label: ratios and error rates change`,
+    ];
+  });
+}
+
+/** The smallest number of rows with either true label, in every group and in total, that shows opposite labels. */
+const MIN_LABELLED = 30;
+
+/** The number of standard errors that is no coincidence. */
+const OPPOSITE_ERRORS = 5;
+
+/**
+ * Notes decisions that are worse than chance in every group: usually, another label is the positive one of the
+ * decisions than of the true labels.
+ */
+function oppositeNotes(byKind: readonly KindStatistics[]): string[] {
+  const stats = byKind.flatMap(([, statistics]) => statistics[0]?.stats ?? []);
+  const decided = stats.find((one) => one.kind === 'classification');
+  if (decided?.hasTruth !== true) return [];
+  const cellsOf = (truth: 0 | 1, decision: 0 | 1): Float64Array => sumCells(decided.counts, cellsWith([truth], [decision])); // prettier-ignore
+  const [hits, misses, falseAlarms, rejections] = [cellsOf(1, 1), cellsOf(1, 0), cellsOf(0, 1), cellsOf(0, 0)];
+  const shares = decided.labels.flatMap((_, group) => {
+    const [right, wrong] = [hits, falseAlarms].map((cells) => cells[group] as number) as [number, number];
+    const [ones, zeros] = [right + (misses[group] as number), wrong + (rejections[group] as number)];
+    return ones < MIN_LABELLED || zeros < MIN_LABELLED ? [] : [{ right, ones, wrong, zeros }];
+  });
+  const isOpposite = shares.length > 0 && shares.every(({ right, ones, wrong, zeros }) => right / ones < wrong / zeros);
+  if (!isOpposite) return [];
+  const total = (of: (share: (typeof shares)[number]) => number): number => sumOf(shares.map(of));
+  const [ones, zeros] = [total((share) => share.ones), total((share) => share.zeros)];
+  const [rightRate, wrongRate] = [total((share) => share.right) / ones, total((share) => share.wrong) / zeros];
+  const error = Math.sqrt((rightRate * (1 - rightRate)) / ones + (wrongRate * (1 - wrongRate)) / zeros);
+  if (wrongRate - rightRate < OPPOSITE_ERRORS * error) return [];
+  const percent = (rate: number): string => `${(100 * rate).toFixed(1)}%`;
+  return [
+    `in every group, decisions are positive more often for rows with a negative true label (${percent(wrongRate)} in total) than for rows with a positive one (${percent(rightRate)}). Check which labels are positive: --positive-label and --y-true-positive-label, in code positiveLabel and yTruePositiveLabel`,
+  ];
 }
 
 /** The number of groups above which groups that are numbers are probably not meant. */

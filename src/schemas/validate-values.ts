@@ -111,6 +111,10 @@ export const validateSchema = z
     message:
       'One column is used for the decisions or scores and as a sensitive attribute, so every group would have its own decision: change {attributes}, or {yPred} or {score}.',
   })
+  .refine(({ yPred, score, control = [] }) => !control.some((name) => name === yPred || name === score), {
+    message:
+      'One column is used for the decisions or scores and as a control feature, so all rows of a level would have the same decision: change {control}, or {yPred} or {score}.',
+  })
   .refine(
     ({ counts, score, scoreThreshold }) => counts !== undefined || score !== undefined || scoreThreshold === undefined,
     { message: 'A score threshold needs scores: add {score}.' },

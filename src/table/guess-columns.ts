@@ -4,6 +4,7 @@ import { hasDecimalComma } from './decimal-commas.ts';
 import { labelValue } from './label-values.ts';
 import { asNumbersWithout, MISSING_TEXTS } from './missing-values.ts';
 import { namesIdentifiers, repeatedIdentifier, type RepeatedIdentifier } from './repeated-identifier.ts';
+import { isFavourable, withoutAccents } from './positive-label.ts';
 import type { Table } from './table.ts';
 import { readLabels, toBinary } from './to-binary.ts';
 
@@ -187,11 +188,6 @@ export interface PositiveLabelGuess {
   readonly counts: readonly LabelCount[];
 }
 
-const POSITIVE = wordsOf(
-  `yes y approved accepted admitted granted hired selected offered good pass passed positive
-  ja bewilligt genehmigt angenommen gut positiv oui accepté accordé sí aprobado aceptado positivo`,
-);
-
 /**
  * Guesses which label of a column counts as 1. A label is guessed only if exactly one label has a positive meaning,
  * such as yes.
@@ -200,7 +196,7 @@ export function guessPositiveLabel(column: Column): PositiveLabelGuess {
   const counts = knownLabels(column);
   const missing = new Set(MISSING_TEXTS);
   const isNeeded = counts.some(({ label }) => labelValue(label, { missing }) === undefined);
-  const positive = counts.filter(({ label }) => POSITIVE.has(plain(label.trim())) || label.startsWith('>'));
+  const positive = counts.filter(({ label }) => isFavourable(label) || label.startsWith('>'));
   return { isNeeded, label: isNeeded && positive.length === 1 ? positive[0]?.label : undefined, counts };
 }
 
@@ -345,10 +341,5 @@ function wordsInName(name: string): Set<string> {
 
 /** Returns the words of a text in lower case, without accents. */
 function wordsOf(text: string): Set<string> {
-  return new Set(plain(text).split(/[^\p{L}\p{N}]+/u));
-}
-
-/** Returns a text in lower case without accents, which files often leave out. */
-function plain(text: string): string {
-  return text.toLowerCase().normalize('NFD').replaceAll(/\p{M}/gu, '');
+  return new Set(withoutAccents(text).split(/[^\p{L}\p{N}]+/u));
 }

@@ -54,6 +54,7 @@ export { labelValue, positiveLabelFor } from './label-values.ts';
 export {
   absentLabelError,
   findAbsentLabel,
+  isFavourable,
   type PositiveLabelOptions,
   type SearchedColumn,
   searchedColumn,

@@ -2,6 +2,22 @@ import { DataValidationError } from '../exceptions/index.ts';
 import { suggestLabel } from '../internal/arguments.ts';
 import type { BinaryValues } from './to-binary.ts';
 
+/** Labels of favourable decisions and a yes, in English, German, French and Spanish. */
+const FAVOURABLE = new Set(
+  `yes y approved accepted admitted granted hired selected offered good pass passed positive
+  ja bewilligt genehmigt angenommen gut positiv oui accepte accorde si aprobado aceptado positivo`.split(/\s+/),
+);
+
+/** Returns whether a label names a favourable decision or a yes, such as 'hired'. */
+export function isFavourable(label: string): boolean {
+  return FAVOURABLE.has(withoutAccents(label.trim()));
+}
+
+/** Returns a text in lower case without accents, which files often leave out. */
+export function withoutAccents(text: string): string {
+  return text.toLowerCase().normalize('NFD').replaceAll(/\p{M}/gu, '');
+}
+
 /** The positive labels of predictions and true labels. */
 export interface PositiveLabelOptions {
   readonly positiveLabel?: string | undefined;

@@ -124,6 +124,11 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
     /One column is used for the decisions or scores and for the true labels, so no decision could be wrong: change --y-true, or --y-pred or --score/,
   ],
   [
+    'one column as decisions and as a control feature',
+    () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitive', 'sex', '--control', 'p'],
+    /One column is used for the decisions or scores and as a control feature, .*: change --control, or --y-pred or --score/,
+  ],
+  [
     'one column as decisions and as a sensitive attribute',
     () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitive', 'sex,p'],
     /One column is used for the decisions or scores and as a sensitive attribute, .*: change --sensitive, or --y-pred or --score/,

@@ -53,6 +53,17 @@ describe('evenhand run-pipeline', () => {
     expect(stdout).to.match(/^FAIL at threshold 0\.0001\n {2}FAIL: demographic_parity_difference 0\.\d{4} > 0\.0001/);
   });
 
+  it('warns of rows that are both trained on and held out, unless their column is the cluster', async () => {
+    const [header = '', ...rows] = readFileSync(inFolder('wages.csv'), 'utf8').trim().split('\n');
+    const named = rows.map((row, index) => `${row},p${String(index >> 1)}`);
+    writeFileSync(inFolder('people.csv'), [`${header},person`, ...named].join('\n'));
+    const runPeople = (config: string) => runCli(['run-pipeline', '--config', config, '--csv', 'people.csv'], { cwd: folder() }); // prettier-ignore
+    const note = /Column 'person' has about 2\.0 rows for each of its values, and some may be trained on while others are held out/; // prettier-ignore
+    expect((await runPeople('config.yml')).stderr).to.match(note);
+    writeFileSync(inFolder('clusters.yml'), `${CONFIG}cluster: person\n`);
+    expect((await runPeople('clusters.yml')).stderr).not.to.match(note);
+  });
+
   it('prints the content of the results file with --json', async () => {
     const { code, stdout, stderr } = await run('--json', '--quiet', '--output-dir', 'out');
     expect([code, stderr]).to.deep.equal([0, '']);

@@ -109,6 +109,18 @@ describe('the gate', () => {
     }
   });
 
+  it('compares the size of a number, as of a result, unless there is a comparator', () => {
+    expect(() => assertFairness(-0.5, 0.1)).to.throw(FairnessAssertionError);
+    expect(() => assertFairness(-0.05, 0.1)).to.not.throw();
+    expect(() => assertFairness(-0.5, 0.1, { comparator: '<=' })).to.not.throw();
+  });
+
+  it('warns of an upper limit below 0, which large gaps in one direction pass', () => {
+    const gap = result({ metric: 'score_gap', value: -1.6 });
+    expect(judge(gap, -0.5, '<=').message).to.match(/^PASS: .* Warning: this gate passes if the groups differ more in one direction/); // prettier-ignore
+    expect(judge(gap, 0.5, '<=').message).not.to.include('Warning');
+  });
+
   it('gives a limit the same verdict with and without its usual comparator, for signed values too', () => {
     const passed = (metric: string, value: number, threshold: number, comparator?: string): unknown =>
       judge(result({ metric, value, compat: 'aif360' }), threshold, comparator).passed;

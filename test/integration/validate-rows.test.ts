@@ -271,3 +271,29 @@ describe('validateRows compared with validateFile', () => {
     });
   }
 });
+
+describe('notes on labels that may be the opposite', () => {
+  const sex = Array.from({ length: 400 }, (_, row) => (row % 2 === 0 ? 'f' : 'm'));
+  const truth = sex.map((_, row) => (row % 4 < 2 ? 'repaid' : 'default'));
+  const decided = sex.map((_, row) => (row % 4 < 2 === row % 10 < 7 ? 'approved' : 'denied'));
+  const notesOf = async (positiveLabel: string, yTruePositiveLabel?: string): Promise<string> => {
+    const yTrue = yTruePositiveLabel === undefined ? undefined : truth;
+    const { notes = [] } = await validateRows({ yPred: decided, yTrue, sensitive: { sex }, positiveLabel, yTruePositiveLabel, withCi: false }); // prettier-ignore
+    return notes.join();
+  };
+
+  it('say that decisions are worse than chance in every group', async () => {
+    // 140 of 200 who repaid are approved, and 60 of 200 who did not.
+    expect(await notesOf('approved', 'repaid')).to.equal('');
+    expect(await notesOf('approved', 'default')).to.match(
+      /^in every group, decisions are positive more often for rows with a negative true label \(70\.0% in total\) than for rows with a positive one \(30\.0%\)\. Check which labels are positive/,
+    );
+  });
+
+  it('say that a favourable label is negative', async () => {
+    expect(await notesOf('denied')).to.equal(
+      "'denied' counts as the positive label, and 'approved' as a negative one. If 'approved' is the favourable one, name it as the positive label: ratios and error rates change",
+    );
+    expect(await notesOf('approved')).to.equal('');
+  });
+});
