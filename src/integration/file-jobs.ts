@@ -66,7 +66,9 @@ export async function loadTrainingSource({ csv, testCsv, ...columns }: TrainingF
  * @param used the columns whose role is known
  */
 export async function heldOutNotes(csv: Source, used: readonly string[]): Promise<readonly string[]> {
-  return (await findRepeatedIdentifiers(await findFiles(csv), new Set(used))).map(heldOutRowsNote);
+  const found = await findRepeatedIdentifiers(await findFiles(csv), new Set(used));
+  // Other texts, such as descriptions of a charge, may repeat for other reasons.
+  return found.filter(({ isNamed }) => isNamed).map(heldOutRowsNote);
 }
 
 /** An A/B test of the rows in files. */
