@@ -44,7 +44,7 @@ export interface MetricChange {
 }
 
 /** The groups of an attribute that only one of the two validations has. */
-export interface GroupChange {
+interface GroupChange {
   readonly attribute: string;
   readonly new: readonly string[];
   readonly gone: readonly string[];
