@@ -11,7 +11,6 @@ import type { Table } from '../table/index.ts';
 import type { TrainingSource } from '../training/data/training-data.ts';
 import { type CalibrateTableOptions, calibrateTable } from '../training/postprocessing/calibrator/calibrate-table.ts';
 import type { TableCalibration } from '../training/postprocessing/calibrator/table-calibration.ts';
-
 import { heldOutRowsNote } from './cluster-notes.ts';
 
 type Source = DataPaths | FileSource;

@@ -258,8 +258,8 @@ export function* measureAttributes(
   const notes = [
     ...thresholdNotes(request, byKind, scores),
     ...numberNotes(names, byKind),
-    ...favourableNotes(labels),
-    ...oppositeNotes(byKind),
+    // Each class is compared with all others, so that each is positive once.
+    ...(request.average === undefined ? [...favourableNotes(labels), ...oppositeNotes(byKind)] : []),
   ];
   const verdicts = measured.map(({ metrics }, index) => judgeAttribute(request, names[index] as string, metrics));
   const byName = <T>(values: readonly T[]): Record<string, T> =>

@@ -1,9 +1,9 @@
 import { ValueError } from '../exceptions/index.ts';
 import { assertKnownOptions } from '../internal/arguments.ts';
 import type { CountedRows, CountsSource } from '../io/counted-rows.ts';
-import { nameSome } from '../pipeline/transformers/read-columns.ts';
 import { findFiles, sameContentNotes } from '../io/find-files.ts';
 import type { QuerySource } from '../io/sql-source.ts';
+import { nameSome } from '../pipeline/transformers/read-columns.ts';
 import type { DataPaths, FileSource, FoundFiles } from '../schemas/data-source.ts';
 import { parseBy } from '../schemas/parse.ts';
 import { type ValidateInput, type ValidateRequest, validateSchema } from '../schemas/validate-values.ts';

@@ -12,8 +12,8 @@ import {
   type FoundFiles,
   isRemote,
 } from '../schemas/data-source.ts';
-import { cannotRead, escapeGlob } from './csv-header.ts';
-import { hashInputFile } from './checksum.ts';
+import { cannotRead, escapeGlob, readStart } from './csv-header.ts';
+import { checksumOf, hashInputFile } from './checksum.ts';
 import { fileProblemOf } from './file-problem.ts';
 import { globRemote, openRemote } from './remote-files.ts';
 import { quoteLiteral } from './sql-engine.ts';
@@ -197,29 +197,60 @@ async function assertDistinct(files: readonly DataFile[]): Promise<void> {
   }
 }
 
+/** The number of bytes at the start of files that are compared before complete files are. */
+const START_BYTES = 64 * 1024;
+
+const LINE_FEED = 10;
+
 /**
- * Notes regular files with the same content, whose rows count once for each of them. Only files of the same size are
- * read.
+ * Notes regular files with the same content, whose rows count once for each of them. Only files of the same size and with
+ * the same start are read completely.
  */
 export async function sameContentNotes({ files }: FoundFiles): Promise<readonly string[]> {
-  if (files.length < 2) return [];
-  const bySize = new Map<number, DataFile[]>();
-  for (const file of files) {
-    const found = await stat(file.path).catch(() => undefined);
-    if (found?.isFile() === true) bySize.set(found.size, [...(bySize.get(found.size) ?? []), file]);
-  }
   const notes: string[] = [];
-  for (const sameSize of bySize.values()) {
-    if (sameSize.length < 2) continue;
-    const byContent = new Map<string | null, string>();
-    for (const { path, name } of sameSize) {
-      const { sha256 } = await hashInputFile(path);
-      const earlier = byContent.get(sha256);
-      if (earlier === undefined) byContent.set(sha256, name);
-      else notes.push(`'${name}' has the same content as '${earlier}', and the rows of both are counted. If it is a copy, leave it out`); // prettier-ignore
+  for (const sameSize of await groupsOf(files, sizeOf)) {
+    for (const sameStart of await groupsOf(sameSize, startOf)) {
+      const sameContent = await groupsOf(
+        sameStart,
+        async ({ path }) => (await hashInputFile(path)).sha256 ?? undefined,
+      );
+      for (const [first, ...copies] of sameContent) {
+        for (const { name } of copies) {
+          notes.push(`'${name}' has the same content as '${first?.name ?? ''}', and the rows of both are counted. If it is a copy, leave it out`); // prettier-ignore
+        }
+      }
     }
   }
-  return notes.length > MAX_LISTED ? [...notes.slice(0, MAX_LISTED), `${counted(notes.length - MAX_LISTED, 'further file has', 'further files have')} the same content as another`] : notes; // prettier-ignore
+  const more = notes.length - MAX_LISTED;
+  return more <= 0
+    ? notes
+    : [...notes.slice(0, MAX_LISTED), `${counted(more, 'further file has', 'further files have')} the same content as another`]; // prettier-ignore
+}
+
+/** Groups files by a key, and returns the groups of several files. A file without a key is in no group. */
+async function groupsOf(
+  files: readonly DataFile[],
+  keyOf: (file: DataFile) => Promise<string | undefined>,
+): Promise<DataFile[][]> {
+  if (files.length < 2) return [];
+  const groups = new Map<string, DataFile[]>();
+  for (const file of files) {
+    const key = await keyOf(file);
+    if (key !== undefined) groups.set(key, [...(groups.get(key) ?? []), file]);
+  }
+  return [...groups.values()].filter(({ length }) => length > 1);
+}
+
+async function sizeOf({ path }: DataFile): Promise<string | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isFile() === true ? String(found.size) : undefined;
+}
+
+/** Returns a key of the start of a file; undefined for a file of one line, which has names of columns and no rows. */
+async function startOf({ path }: DataFile): Promise<string | undefined> {
+  const start = await readStart(path, false, START_BYTES);
+  const end = start.indexOf(LINE_FEED);
+  return end < 0 || end === start.length - 1 ? undefined : checksumOf(start);
 }
 
 function assertSamePartitions(files: readonly DataFile[]): void {

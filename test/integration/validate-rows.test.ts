@@ -290,6 +290,12 @@ describe('notes on labels that may be the opposite', () => {
     );
   });
 
+  it('are silent if classes are averaged, because each is positive once', async () => {
+    const yPred = decided.map((label, row) => (row % 5 === 0 ? 'a second look' : label));
+    const { notes } = await validateRows({ yPred, sensitive: { sex }, average: 'macro', withCi: false });
+    expect(notes).to.equal(undefined);
+  });
+
   it('say that a favourable label is negative', async () => {
     expect(await notesOf('denied')).to.equal(
       "'denied' counts as the positive label, and 'approved' as a negative one. If 'approved' is the favourable one, name it as the positive label: ratios and error rates change",

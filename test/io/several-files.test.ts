@@ -298,6 +298,15 @@ describe('files with the same content', () => {
     ]);
   });
 
+  it('are not noted if they have no rows, or differ after 64 kB', async () => {
+    const empty = [write('empty/a.csv', `${HEADER}\n`), write('empty/b.csv', `${HEADER}\n`)];
+    const rows = Array.from({ length: 40 }, (_, row) => `${row % 2 === 0 ? 'f' : 'm'},${row % 3 === 1 ? 1 : 0},1,`);
+    const long = Array.from({ length: 12_000 }, (_, row) => `f,${row % 2 === 0 ? 1 : 0},1,a`);
+    const [first, second] = ['1', '2'].map((last) => write(`long/${last}.csv`, text([...long, `m,1,${last},b`])));
+    const files = [...empty, write('empty/c.csv', text(rows)), first as string, second as string];
+    expect(await notesOf(validateFile(files, { yPred: 'approved', attributes }))).to.deep.equal([]);
+  });
+
   it('are noted if they are counts', async () => {
     const counts = 'sex,decision,n\nf,0,60\nf,1,40\nm,0,50\nm,1,50\n';
     const files = [write('counts/a.csv', counts), write('counts/b.csv', counts)];
