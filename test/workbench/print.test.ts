@@ -82,7 +82,9 @@ describeWithBrowser('the printed workbench', (browser) => {
       this.timeout(60_000);
       const file = path.join(folder(), 'wages.csv');
       await writeCsv(file, sampleData('cps-wages'));
-      const opened = await openWorkbench(browser(), { kind: 'hosted' });
+      // The wages are outcomes, on which there is no verdict unless a limit is chosen.
+      const hash = '#audit?decision=wage_above_median&group=gender&limit=demographic_parity_difference:0.1';
+      const opened = await openWorkbench(browser(), { kind: 'hosted', hash });
       const tab = opened.page;
       try {
         await tab.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
