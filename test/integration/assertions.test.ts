@@ -110,9 +110,15 @@ describe('the gate', () => {
   });
 
   it('compares the size of a number, as of a result, unless there is a comparator', () => {
-    expect(() => { assertFairness(-0.5, 0.1); }).to.throw(FairnessAssertionError);
-    expect(() => { assertFairness(-0.05, 0.1); }).to.not.throw();
-    expect(() => { assertFairness(-0.5, 0.1, { comparator: '<=' }); }).to.not.throw();
+    expect(() => {
+      assertFairness(-0.5, 0.1);
+    }).to.throw(FairnessAssertionError);
+    expect(() => {
+      assertFairness(-0.05, 0.1);
+    }).to.not.throw();
+    expect(() => {
+      assertFairness(-0.5, 0.1, { comparator: '<=' });
+    }).to.not.throw();
   });
 
   it('warns of an upper limit below 0, which large gaps in one direction pass', () => {
