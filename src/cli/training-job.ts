@@ -119,11 +119,12 @@ export function trainingCommand<Options, Result extends TrainedResult>({
         train(source as never, { ...request, modelPath: saveModel, onProgress: progressBar(options), signal }),
       );
       const { target, sensitive } = result;
-      const { heldOutNotes } = await import('../integration/file-jobs.ts');
       const notes =
         csv === undefined || testCsv !== undefined
           ? []
-          : await heldOutNotes(csv, [target, ...sensitive, ...(options.features ?? [])]);
+          : await (
+              await import('../integration/file-jobs.ts')
+            ).heldOutNotes(csv, [target, ...sensitive, ...(options.features ?? [])]);
       const warnings = [...result.warnings, ...notes];
       const seconds = (performance.now() - start) / 1000;
       const body = { ...toJson(result), warnings, seconds };

@@ -10,17 +10,16 @@ import {
   metricNeedsTruth,
 } from '../metrics/metric-definitions.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
-import { measureDefinition, type MeasureName, parseMeasure } from '../metrics/measures/index.ts';
+import {
+  type DecisionRateName,
+  measureDefinition,
+  type MeasureName,
+  parseMeasure,
+  rateCells,
+} from '../metrics/measures/index.ts';
 import { type FilledMetricOptions, fillMetricOptions, type MetricOptions } from '../metrics/options.ts';
 import { readTruth } from '../metrics/reduce/reduce-scores.ts';
-import {
-  cellsWith,
-  type ClassStats,
-  decisionTotals,
-  type GroupStats,
-  sum,
-  sumCells,
-} from '../metrics/statistics/group-stats.ts';
+import { type ClassStats, decisionTotals, type GroupStats, sum, sumCells } from '../metrics/statistics/group-stats.ts';
 import { rowsPerGroup } from '../metrics/statistics/rows-per-group.ts';
 import { withoutSmallCells } from '../metrics/statistics/small-cells.ts';
 import type { Gate } from '../schemas/gates.ts';
@@ -295,7 +294,7 @@ function favourableNotes(labels: ReadLabels): string[] {
   });
 }
 
-/** The smallest number of rows with either true label, in every group and in total, that shows opposite labels. */
+/** The smallest number of rows with either true label in a group whose rates are compared. */
 const MIN_LABELLED = 30;
 
 /** The number of standard errors that is no coincidence. */
@@ -309,19 +308,20 @@ function oppositeNotes(byKind: readonly KindStatistics[]): string[] {
   const stats = byKind.flatMap(([, statistics]) => statistics[0]?.stats ?? []);
   const decided = stats.find((one) => one.kind === 'classification');
   if (decided?.hasTruth !== true) return [];
-  const cellsOf = (truth: 0 | 1, decision: 0 | 1): Float64Array => sumCells(decided.counts, cellsWith([truth], [decision])); // prettier-ignore
-  const [hits, misses, falseAlarms, rejections] = [cellsOf(1, 1), cellsOf(1, 0), cellsOf(0, 1), cellsOf(0, 0)];
-  const shares = decided.labels.flatMap((_, group) => {
-    const [right, wrong] = [hits, falseAlarms].map((cells) => cells[group] as number) as [number, number];
-    const [ones, zeros] = [right + (misses[group] as number), wrong + (rejections[group] as number)];
-    return ones < MIN_LABELLED || zeros < MIN_LABELLED ? [] : [{ right, ones, wrong, zeros }];
-  });
-  const isOpposite = shares.length > 0 && shares.every(({ right, ones, wrong, zeros }) => right / ones < wrong / zeros);
+  const partsOf = (name: DecisionRateName): { readonly above: Float64Array; readonly below: Float64Array } => {
+    const { above, below } = rateCells(name);
+    return { above: sumCells(decided.counts, above), below: sumCells(decided.counts, below) };
+  };
+  const [ones, zeros] = [partsOf('true_positive_rate'), partsOf('false_positive_rate')];
+  const groups = [...decided.labels.keys()].filter((group) =>
+    [ones, zeros].every(({ below }) => (below[group] as number) >= MIN_LABELLED),
+  );
+  const rateOf = ({ above, below }: typeof ones, group: number): number => (above[group] as number) / (below[group] as number); // prettier-ignore
+  const isOpposite = groups.length > 0 && groups.every((group) => rateOf(ones, group) < rateOf(zeros, group));
   if (!isOpposite) return [];
-  const total = (of: (share: (typeof shares)[number]) => number): number => sumOf(shares.map(of));
-  const [ones, zeros] = [total((share) => share.ones), total((share) => share.zeros)];
-  const [rightRate, wrongRate] = [total((share) => share.right) / ones, total((share) => share.wrong) / zeros];
-  const error = Math.sqrt((rightRate * (1 - rightRate)) / ones + (wrongRate * (1 - wrongRate)) / zeros);
+  const total = (cells: Float64Array): number => sumOf(groups.map((group) => cells[group] as number));
+  const [rightRate, wrongRate] = [ones, zeros].map(({ above, below }) => total(above) / total(below)) as [number, number]; // prettier-ignore
+  const error = Math.sqrt((rightRate * (1 - rightRate)) / total(ones.below) + (wrongRate * (1 - wrongRate)) / total(zeros.below)); // prettier-ignore
   if (wrongRate - rightRate < OPPOSITE_ERRORS * error) return [];
   const percent = (rate: number): string => `${(100 * rate).toFixed(1)}%`;
   return [

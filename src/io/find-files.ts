@@ -4,6 +4,7 @@ import { join, relative, resolve, sep } from 'node:path';
 
 import { DataValidationError } from '../exceptions/index.ts';
 import { counted, formatCount } from '../internal/format.ts';
+import { groupBy } from '../internal/values.ts';
 import {
   type DataFile,
   type DataPaths,
@@ -12,8 +13,8 @@ import {
   type FoundFiles,
   isRemote,
 } from '../schemas/data-source.ts';
-import { cannotRead, escapeGlob, readStart } from './csv-header.ts';
 import { checksumOf, hashInputFile } from './checksum.ts';
+import { cannotRead, escapeGlob, readStart } from './csv-header.ts';
 import { fileProblemOf } from './file-problem.ts';
 import { globRemote, openRemote } from './remote-files.ts';
 import { quoteLiteral } from './sql-engine.ts';
@@ -233,12 +234,12 @@ async function groupsOf(
   keyOf: (file: DataFile) => Promise<string | undefined>,
 ): Promise<DataFile[][]> {
   if (files.length < 2) return [];
-  const groups = new Map<string, DataFile[]>();
+  const keys = new Map<DataFile, string>();
   for (const file of files) {
     const key = await keyOf(file);
-    if (key !== undefined) groups.set(key, [...(groups.get(key) ?? []), file]);
+    if (key !== undefined) keys.set(file, key);
   }
-  return [...groups.values()].filter(({ length }) => length > 1);
+  return [...groupBy(keys.keys(), (file) => keys.get(file)).values()].filter(({ length }) => length > 1);
 }
 
 async function sizeOf({ path }: DataFile): Promise<string | undefined> {

@@ -3,8 +3,8 @@ import { countLabels } from './column-reading.ts';
 import { hasDecimalComma } from './decimal-commas.ts';
 import { labelValue } from './label-values.ts';
 import { asNumbersWithout, MISSING_TEXTS } from './missing-values.ts';
-import { namesIdentifiers, repeatedIdentifier, type RepeatedIdentifier } from './repeated-identifier.ts';
 import { isFavourable, withoutAccents } from './positive-label.ts';
+import { namesIdentifiers, repeatedIdentifier, type RepeatedIdentifier } from './repeated-identifier.ts';
 import type { Table } from './table.ts';
 import { readLabels, toBinary } from './to-binary.ts';
 
@@ -36,8 +36,6 @@ const SENSITIVE = wordsOf(
   geschlecht alter altersgruppe herkunft ethnie behinderung nationalität staatsangehörigkeit
   sexe âge origine handicap nationalité sexo género edad raza etnia religión discapacidad nacionalidad`,
 );
-/** Of these words, those for the age of people. */
-const AGES = wordsOf('age agep alter âge edad');
 const DECISION = wordsOf(
   `decision approved accepted admitted granted hired selected offered shortlisted invited pred predicted prediction yhat output
   entscheidung bewilligt genehmigt angenommen zugelassen eingestellt vorhersage
@@ -51,6 +49,9 @@ const SCORE = wordsOf(
   `score scores prob proba probability risk propensity
   wahrscheinlichkeit risiko probabilité risque puntuación puntaje probabilidad riesgo`,
 );
+
+/** The words of {@link SENSITIVE} for the age of people. */
+const AGES = wordsOf('age agep alter âge edad');
 
 /**
  * Complete column names of row weights, without separators. The name "weight" alone is not included, because it may

@@ -82,11 +82,12 @@ threshold. Measure the error rates of the decisions with 'evenhand validate'.`,
       const isShown = options.json === true || [outJson, reportMd, reportHtml].some((path) => path !== undefined);
       const findProvenance = startProvenance(isShown, { call, options, inputs: [csv] });
       const { calibration: calibrated, table } = await calibrate(options, request);
-      const { heldOutNotes } = await import('../../integration/file-jobs.ts');
       const notes =
         csv === undefined || request.folds === 1
           ? []
-          : await heldOutNotes(csv, Object.values(calibrated.columns).flat());
+          : await (
+              await import('../../integration/file-jobs.ts')
+            ).heldOutNotes(csv, Object.values(calibrated.columns).flat());
       const calibration = { ...calibrated, warnings: [...calibrated.warnings, ...notes] };
       const [{ tableCalibrationToJson }, { calibrationDocument }, { withManifest }] = await Promise.all([
         import('../../training/postprocessing/calibrator/table-calibration.ts'),

@@ -112,7 +112,7 @@ function crossedCells(stream: EventStream, attribute: number, parts: readonly nu
 /** Returns important notes for the reader of results. Each note is a sentence. */
 export function notesOf(tracker: RealTimeFairnessTracker): string[] {
   const { options, shape } = tracker.stream;
-  const watchesErrors = options.metrics.some(({ measures }) => measures.some(({ kind }) => kind === 'error'));
+  const watchesErrors = watches(tracker.stream, 'error');
   return [
     ...unusedSentences(unusedEvents(tracker)),
     ...unseenLabels(tracker),
@@ -173,6 +173,11 @@ function unusedSentences({ total, leftOut, ungrouped }: UnusedEvents): string[] 
   ];
 }
 
+/** Returns whether a metric of a stream has measures of a kind. */
+function watches({ options }: EventStream, kind: 'rate' | 'error'): boolean {
+  return options.metrics.some(({ measures }) => measures.some((measure) => measure.kind === kind));
+}
+
 /** Returns whether an event of a stream is in one of some cells. */
 function holdsCells({ tables }: EventStream, cells: readonly number[]): boolean {
   return tables.some(({ data, stride, groups }) =>
@@ -187,10 +192,9 @@ export function unseenLabels({ stream }: RealTimeFairnessTracker): string[] {
   const { positiveLabel, yTruePositiveLabel } = stream.options;
   const holds = (cells: readonly number[]): boolean => holdsCells(stream, cells);
   const truthLabel = yTruePositiveLabel ?? positiveLabel;
-  const { columns, metrics } = stream.options;
-  const watchesRates = metrics.some(({ measures }) => measures.some(({ kind }) => kind === 'rate'));
+  const { columns } = stream.options;
   // With an id, labels may still arrive.
-  const awaitsTruth = watchesRates && columns.yTrue !== undefined && columns.id === undefined;
+  const awaitsTruth = watches(stream, 'rate') && columns.yTrue !== undefined && columns.id === undefined;
   const [prediction, truth] = outcomeNames(stream.options);
   const noneIn = (column: string, label: string): string => `No event has the positive label '${label}' in ${column}.`;
   return [
@@ -209,9 +213,8 @@ const MIN_EQUAL = 100;
 
 /** Returns a warning if all decisions of a stream are equal, so that no gap can appear. */
 function oneDecision({ stream }: RealTimeFairnessTracker): string[] {
-  const { metrics, columns, positiveLabel } = stream.options;
-  const watchesRates = metrics.some(({ measures }) => measures.some(({ kind }) => kind === 'rate'));
-  if (!watchesRates || stream.events < MIN_EQUAL) return [];
+  const { columns, positiveLabel } = stream.options;
+  if (!watches(stream, 'rate') || stream.events < MIN_EQUAL) return [];
   const isOnly = (decision: 'positive' | 'negative'): boolean =>
     holdsCells(stream, CELLS_BY_DECISION[decision]) &&
     !holdsCells(stream, CELLS_BY_DECISION[decision === 'positive' ? 'negative' : 'positive']);

@@ -1,38 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 
-import type { CodedBatch, CodedRows } from '../../../src/metrics/subgroups/coded-rows.ts';
 import { searchLattice } from '../../../src/metrics/subgroups/lattice.ts';
-
-interface Case {
-  readonly codes: readonly (readonly number[])[];
-  readonly values: readonly number[];
-}
-
-/** Rows in batches of 7, so that conjunctions are counted over several batches. */
-function rowsOf({ codes, values }: Case, isRate = true): CodedRows {
-  const batches: CodedBatch[] = [];
-  for (let start = 0; start < values.length; start += 7) {
-    const part = values.slice(start, start + 7);
-    batches.push({
-      rowCount: part.length,
-      codes: codes.map((column) => Uint8Array.from(column.slice(start, start + 7))),
-      values: Float64Array.from(part),
-      halves: new Uint8Array(part.length),
-      clusters: undefined,
-    });
-  }
-  return {
-    columns: codes.map((_, index) => ({ name: `c${index}`, kind: 'values', labels: ['a', 'b', 'c'], missing: 0 })),
-    isRate,
-    async *batches() {
-      yield* await Promise.resolve(batches);
-    },
-  };
-}
+import { type CodedData, codedRows } from '../../helpers/coded-rows.ts';
 
 /** Every conjunction with at least `minRows` rows, found by filtering the rows of each. */
-function bruteForce({ codes, values }: Case, maxDepth: number, minRows: number): Map<string, number> {
+function bruteForce({ codes, values }: CodedData, maxDepth: number, minRows: number): Map<string, number> {
   const found = new Map<string, number>();
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
@@ -56,7 +29,7 @@ function bruteForce({ codes, values }: Case, maxDepth: number, minRows: number):
   return found;
 }
 
-const cases = (value: fc.Arbitrary<number>): fc.Arbitrary<Case> =>
+const cases = (value: fc.Arbitrary<number>): fc.Arbitrary<CodedData> =>
   fc.integer({ min: 8, max: 60 }).chain((rows) =>
     fc.record({
       // 255 is a missing value.
@@ -78,7 +51,7 @@ describe('searchLattice', () => {
     it(`measures exactly the conjunctions with enough rows (${name})`, async () => {
       await fc.assert(
         fc.asyncProperty(cases(value), fc.integer({ min: 1, max: 6 }), async (rows, minRows) => {
-          const { found, measured } = await searchLattice(rowsOf(rows), { ...settings, minRows, keep: Infinity, prunes: false }); // prettier-ignore
+          const { found, measured } = await searchLattice(codedRows(rows, true), { ...settings, minRows, keep: Infinity, prunes: false }); // prettier-ignore
           const expected = bruteForce(rows, 3, minRows);
           expect(measured).to.equal(expected.size);
           for (const { columns, codes, t } of found) {
@@ -95,7 +68,7 @@ describe('searchLattice', () => {
       await fc.assert(
         fc.asyncProperty(cases(value), fc.integer({ min: 2, max: 6 }), fc.integer({ min: 1, max: 8 }), async (rows, minRows, keep) => {
           const [pruned, complete] = await Promise.all(
-            [true, false].map((prunes) => searchLattice(rowsOf(rows), { ...settings, minRows, keep, prunes })),
+            [true, false].map((prunes) => searchLattice(codedRows(rows, true), { ...settings, minRows, keep, prunes })),
           );
           expect(pruned?.found).to.deep.equal(complete?.found);
           skipped += (complete?.measured ?? 0) - (pruned?.measured ?? 0);
@@ -117,7 +90,7 @@ describe('searchLattice', () => {
     };
     // (1 + 2x)(1 + 3x)(1 + x) = 1 + 6x + 11x^2 + 6x^3
     const counts = await Promise.all(
-      [1, 2, 3, 4].map((maxDepth) => searchLattice(rowsOf(rows), { ...settings, maxDepth, minRows: 1, keep: 9, prunes: true })), // prettier-ignore
+      [1, 2, 3, 4].map((maxDepth) => searchLattice(codedRows(rows, true), { ...settings, maxDepth, minRows: 1, keep: 9, prunes: true })), // prettier-ignore
     );
     expect(counts.map(({ searched }) => searched)).to.deep.equal([6, 17, 23, 23]);
   });

@@ -1,39 +1,12 @@
 import { expect } from 'chai';
 
 import { createRandom } from '../../../src/internal/random.ts';
-import type { CodedBatch, CodedRows } from '../../../src/metrics/subgroups/coded-rows.ts';
 import { type Conjunction, searchLattice } from '../../../src/metrics/subgroups/lattice.ts';
 import { drawMaxOfLattice, type MaxT } from '../../../src/metrics/subgroups/max-t.ts';
+import { type CodedData, codedRows } from '../../helpers/coded-rows.ts';
 
-interface Data {
-  readonly codes: readonly (readonly number[])[];
-  readonly values: readonly number[];
-  readonly clusters?: readonly number[];
-}
-
-/** Rows in two batches, so that the second one is appended to the first. */
-function rowsOf({ codes, values, clusters }: Data): CodedRows {
-  const batches = [0, 100].map((start): CodedBatch => {
-    const end = start === 0 ? 100 : values.length;
-    return {
-      rowCount: end - start,
-      codes: codes.map((column) => Uint8Array.from(column.slice(start, end))),
-      values: Float64Array.from(values.slice(start, end)),
-      halves: new Uint8Array(end - start),
-      clusters: clusters && Int32Array.from(clusters.slice(start, end)),
-    };
-  });
-  return {
-    columns: codes.map((_, index) => ({ name: `c${index}`, kind: 'values', labels: ['a', 'b', 'c'], missing: 0 })),
-    isRate: false,
-    async *batches() {
-      yield* await Promise.resolve(batches);
-    },
-  };
-}
-
-async function draw(data: Data, samples: number, maxDepth = 1): Promise<MaxT & { found: readonly Conjunction[] }> {
-  const rows = rowsOf(data);
+async function draw(data: CodedData, samples: number, maxDepth = 1): Promise<MaxT & { found: readonly Conjunction[] }> {
+  const rows = codedRows(data, false);
   const { found, totals } = await searchLattice(rows, { maxDepth, minRows: 1, keep: Infinity, isSplit: false, prunes: false }); // prettier-ignore
   return { ...(await drawMaxOfLattice(rows, found, totals, { samples, seed: 1 })), found };
 }
@@ -47,7 +20,7 @@ function excess(values: readonly number[], isIn: (row: number) => boolean): numb
   return sumOf(values.filter((_, row) => isIn(row))) - values.filter((_, row) => isIn(row)).length * meanOf(values);
 }
 
-/** The standard normal distribution function at 2.3877: three independent |z| stay below it with probability 0.95. */
+/** The value below which three independent standard normal |z| stay with probability 0.95. */
 const CRITICAL_OF_THREE = 2.3877;
 
 describe('the largest |t| of all conjunctions, if nothing differs', () => {
@@ -74,10 +47,9 @@ describe('the largest |t| of all conjunctions, if nothing differs', () => {
     expect(share).to.be.closeTo(0.05, 4 * Math.sqrt((0.05 * 0.95) / 3000));
     found.forEach(({ columns, codes: [code] }, index) => {
       const own = codes[columns[0] as number] as number[];
-      const scale = Math.sqrt(meanOf(values.map((value) => (value - meanOf(values)) ** 2)) * 450 * 0.5);
       const count = own.filter((one) => one === code).length;
-      // 900 rows hold complete periods of 2 and 4, and half a period of 8.
-      const exact = scale * Math.sqrt((count * (900 - count)) / (450 * 450));
+      const variance = meanOf(values.map((value) => (value - meanOf(values)) ** 2));
+      const exact = Math.sqrt(variance * count * (1 - count / 900));
       expect(observed[index]).to.be.closeTo(Math.abs(excess(values, (row) => own[row] === code)) / exact, 1e-10);
     });
   });
