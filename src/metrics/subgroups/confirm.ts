@@ -95,8 +95,15 @@ export async function confirmSubgroups(rows: CodedRows, settings: Settings): Pro
     n,
     nClusters: settings.hasClusters ? measured.all.clusters + tested.searchedClusters : null,
     isConstant: !(lattice.totals.max > lattice.totals.min),
-    warnings: tested.untestable === 0 ? [] : [`${counted(tested.untestable, 'candidate')} could not be tested, because ${settings.hasClusters ? `fewer than ${String(MIN_CLUSTERS)} clusters have rows in it, or outside` : 'its tested rows do not vary'}`], // prettier-ignore
+    warnings: tested.untestable === 0 ? [] : [untestableWarning(tested.untestable, settings.hasClusters)],
   };
+}
+
+function untestableWarning(count: number, hasClusters: boolean): string {
+  const reason = hasClusters
+    ? `fewer than ${String(MIN_CLUSTERS)} clusters have rows in the subgroup, or outside`
+    : 'the tested rows do not vary';
+  return `${counted(count, 'candidate')} could not be tested, because ${reason}`;
 }
 
 /** A candidate with its test. */

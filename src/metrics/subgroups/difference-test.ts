@@ -122,10 +122,17 @@ function sumOfSquares(
   own: SubgroupTotals,
   [y, d, Y, D]: readonly [number, number, number, number],
 ): number {
-  const squares =
-    y * y * own.yy + d * d * own.dd + Y * Y * all.yy + D * D * all.dd +
-    2 * (y * d * own.yd + y * Y * own.yY + y * D * own.yD + d * Y * own.dY + d * D * own.dD + Y * D * all.yd); // prettier-ignore
-  return all.clusters > 1 ? (Math.max(0, squares) * all.clusters) / (all.clusters - 1) : NaN;
+  const terms = [
+    y * y * own.yy, d * d * own.dd, Y * Y * all.yy, D * D * all.dd,
+    2 * y * d * own.yd, 2 * y * Y * own.yY, 2 * y * D * own.yD, 2 * d * Y * own.dY, 2 * d * D * own.dD, 2 * Y * D * all.yd,
+  ]; // prettier-ignore
+  const [squares, size] = terms.reduce<[number, number]>(
+    ([sum, absolute], term) => [sum + term, absolute + Math.abs(term)],
+    [0, 0],
+  );
+  if (!(all.clusters > 1)) return NaN;
+  // A sum that is only a rounding error of its terms is none.
+  return squares > 1e-12 * size ? (squares * all.clusters) / (all.clusters - 1) : 0;
 }
 
 /** Returns the two-sided critical value of Student's t: t^2 = df (1 - x) / x, where x is a quantile of Beta(df/2, 1/2). */

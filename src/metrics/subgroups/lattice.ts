@@ -88,7 +88,8 @@ export async function searchLattice(rows: CodedRows, search: LatticeSearch): Pro
  * Returns t of the difference between the mean of some rows and the mean of the others, with the variance of all rows.
  * 0 if all rows have the same value.
  */
-function differenceT({ count: all, sum: allSum, sumSquares }: RowTotals, count: number, sum: number): number {
+function differenceT({ count: all, sum: allSum, sumSquares, min, max }: RowTotals, count: number, sum: number): number {
+  if (!(max > min)) return 0;
   const mean = allSum / all;
   const variance = Math.max(0, sumSquares / all - mean * mean);
   const scale = Math.sqrt(variance * count * (1 - count / all));
@@ -105,7 +106,6 @@ function differenceT({ count: all, sum: allSum, sumSquares }: RowTotals, count: 
  */
 function boundOfRefinements(totals: RowTotals, { count, sum }: Conjunction, minRows: number): number {
   const { min, max } = totals;
-  if (!(max > min)) return 0;
   const scaled = (sum - min * count) / (max - min);
   const largest = (high: number, scale: (part: number, size: number) => number): number => {
     const size = Math.min(count, Math.max(minRows, high));

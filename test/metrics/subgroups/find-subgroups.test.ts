@@ -194,6 +194,8 @@ describe('findSubgroups', () => {
     expect(subgroups.map(({ label }) => label)).to.deep.equal(['sex = f and site = north']);
     expect(overall).to.be.closeTo(1e9, 1);
     expect(subgroups[0]?.difference).to.be.closeTo(0.5, 0.15);
+    expect(subgroups[0]?.value).to.be.closeTo(1e9 + 0.5, 0.15);
+    expect(subgroups[0]?.rest).to.be.closeTo(1e9, 0.15);
   });
 
   it('keeps hostile labels and names apart, and quotes those that could be misread', async () => {
@@ -241,6 +243,118 @@ describe('findSubgroups', () => {
         expect(warnings.join('; ')).to.match(warning);
       });
     }
+
+  describe('reports what it left out', () => {
+    /** 600 rows in which half of the rows, `p and q`, have a rate of 0.8 instead of 0.2. */
+    const rows = Array.from({ length: 600 }, (_, row) => ({
+      site: row % 3 === 0 ? 'NA' : 'x',
+      one: 'k',
+      age: row % 50 === 0 ? null : 10 + (row % 60),
+      'class "x"': row % 2 === 1 ? 'p and q' : 'r',
+      person: row % 97 === 0 ? null : `p${row % 97}`,
+      hired: row % 100 === 7 ? null : Number(row % 2 === 1 ? row % 5 < 4 : row % 5 < 1),
+      truth: row % 10 === 3 ? null : Number(row % 7 < 3),
+    }));
+    const options = { columns: ['site', 'one', 'age', 'class "x"'], yPred: 'hired', minGroupSize: 40 };
+    const named = "groups of 'site' have names that often mean a missing value: 'NA' (200 rows); they are measured as groups; use --na-values (naValues) to exclude their rows"; // prettier-ignore
+
+    it('rows, columns with one value, and missing values', async () => {
+      const { subgroups, warnings, n, nDropped, samples } = await findSubgroups(rows, options);
+      expect(warnings).to.deep.equal([
+        named,
+        '6 rows without an outcome are left out',
+        "these columns have fewer than two values, so they divide no rows: 'one'",
+        "12 rows have no value in column 'age'",
+      ]);
+      expect([n, nDropped, samples]).to.deep.equal([594, 6, null]);
+      // A name with quotes, and a value with `and`, are quoted.
+      expect(subgroups.map(({ label }) => label)).to.deep.equal([String.raw`"class \"x\"" = "p and q"`]);
+    });
+
+    it('rows without a cluster', async () => {
+      const { warnings, nDropped } = await findSubgroups(rows, { ...options, cluster: 'person' });
+      // 7 rows have no person, 6 have no decision; none of them has neither.
+      expect(nDropped).to.equal(13);
+      expect(warnings).to.include('13 rows without an outcome or a cluster are left out');
+      expect(warnings[0]).to.equal(named);
+    });
+
+    it('rows without a true label, if the rate needs one', async () => {
+      const { warnings, nDropped } = await findSubgroups(rows, { ...options, yTrue: 'truth', metric: 'accuracy' });
+      expect(nDropped).to.equal(66);
+      expect(warnings).to.include('66 rows without an outcome are left out');
+    });
+
+    it('nothing, if nothing is missing', async () => {
+      const known = rows.map(({ hired, age, ...row }) => ({ ...row, site: 'x'.repeat(1 + (hired ?? 0)), hired: hired ?? 0, age: age ?? 5 })); // prettier-ignore
+      for (const method of ['split', 'max-t'] as const) {
+        const found = await findSubgroups(known, { ...options, columns: ['age', 'class "x"'], method, samples: 99 });
+        expect([found.warnings, found.nDropped]).to.deep.equal([[], 0]);
+        expect(found.samples).to.equal(method === 'max-t' ? 99 : null);
+      }
+    });
+  });
+
+  it('names the range of numbers of a subgroup, and the condition that each step adds', async () => {
+    // Only the oldest fifth of the women differ.
+    const rows = Array.from({ length: 2000 }, (_, row) => {
+      const [age, sex] = [20 + (row % 50), Math.floor(row / 50) % 2 === 0 ? 'f' : 'm'];
+      const decisive = Math.floor(row / 100);
+      return { age, sex, hired: Number(age >= 60 && sex === 'f' ? decisive % 10 < 9 : decisive % 10 < 3) };
+    });
+    const { subgroups } = await findSubgroups(rows, { columns: ['sex', 'age'], yPred: 'hired' });
+    expect(subgroups.map(({ label }) => label)).to.deep.equal(['sex = f and age 60 to 69']);
+    expect(subgroups[0]?.columns).to.deep.equal({ sex: 'f', age: '60 to 69' });
+    expect(subgroups[0]?.path.map(({ condition }) => condition)).to.deep.equal(['age 60 to 69', 'sex = f']);
+    expect(subgroups[0]?.path.map(({ label }) => label)).to.deep.equal(['age 60 to 69', 'sex = f and age 60 to 69']);
+  });
+
+  it('reads columns with the names of sources as columns', async () => {
+    const rows = makeRows(400);
+    const hired = rows.map((row) => row['hired']);
+    const sexes = rows.map((row) => row['sex']);
+    for (const name of ['engine', 'paths', 'query'] as const) {
+      const { columns } = await findSubgroups({ [name]: sexes, hired }, { columns: [name], yPred: 'hired' });
+      expect(columns[0]).to.deep.include({ name, labels: ['f', 'm'] });
+    }
+    const none = await errorOf([], HIRED);
+    expect(none.message).to.match(/no column 'sex'/);
+  });
+
+  it('rejects engines other than DuckDB, and says what to do', async () => {
+    const engine = { name: 'postgres', query: () => Promise.reject(new Error('must not be asked')) };
+    const error = (await errorOf({ engine, query: 'SELECT 1' }, HIRED)) as Error & { suggestion?: string; context?: unknown }; // prettier-ignore
+    expect(error.message).to.equal('Subgroups are searched in memory and in DuckDB, not in other engines.');
+    expect(error.suggestion).to.match(/Parquet/);
+    expect(error.context).to.deep.equal({ parameter: 'source' });
+  });
+
+  it('names the option of a contradiction, and how to resolve it', async () => {
+    for (const [options, parameter, suggestion] of [
+      [{ columns: ['sex'], yPred: 'hired', yScore: 'score' }, 'yPred', /one of the two/],
+      [{ columns: ['sex'] }, 'yPred', /one of the two/],
+      [{ ...HIRED, columns: ['sex', 'hired'] }, 'columns', /Leave it out of columns/],
+      [{ ...HIRED, cluster: 'age' }, 'columns', /Leave it out of columns/],
+      [{ columns: ['sex'], yScore: 'score', yTrue: 'label' }, 'yTrue', /Leave yTrue out/],
+      [{ ...HIRED, metric: 'accuracy' }, 'yTrue', /Name the column of true labels/],
+      [{ ...HIRED, columns: [] }, 'columns', undefined],
+      [{ ...HIRED, columns: ['sex', 'age', 'sex'] }, 'columns', undefined],
+      [{ ...HIRED, bins: 1 }, 'bins', undefined],
+      [{ ...HIRED, maxValues: 251 }, 'maxValues', undefined],
+      [{ ...HIRED, minGroupSize: 1 }, 'minGroupSize', undefined],
+      [{ ...HIRED, candidates: 101 }, 'candidates', undefined],
+      [{ ...HIRED, samples: 98 }, 'samples', undefined],
+      [{ ...HIRED, method: 'both' }, 'method', undefined],
+      [{ ...HIRED, nanPolicy: 'keep' }, 'nanPolicy', undefined],
+      [{ ...HIRED, metric: 'mean_score' }, 'metric', undefined],
+      [{ ...HIRED, metric: 'roc_auc' }, 'metric', undefined],
+      [{ columns: ['sex'], yScore: 'score', metric: 'accuracy' }, 'metric', undefined],
+    ] as const) {
+      const error = (await errorOf([], options)) as Error & { suggestion?: string; context: { parameter?: string } };
+      expect(error.context.parameter, JSON.stringify(options)).to.equal(parameter);
+      if (suggestion !== undefined) expect(error.suggestion, JSON.stringify(options)).to.match(suggestion);
+    }
+  });
 
   it('rejects what it cannot search, and says how to fix it', async () => {
     const rows = makeRows(5000).map((row, index) => ({

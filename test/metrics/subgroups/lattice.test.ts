@@ -50,15 +50,17 @@ describe('searchLattice', () => {
   ] as const) {
     it(`measures exactly the conjunctions with enough rows (${name})`, async () => {
       await fc.assert(
-        fc.asyncProperty(cases(value), fc.integer({ min: 1, max: 6 }), async (rows, minRows) => {
-          const { found, measured } = await searchLattice(codedRows(rows, true), { ...settings, minRows, keep: Infinity, prunes: false }); // prettier-ignore
-          const expected = bruteForce(rows, 3, minRows);
+        fc.asyncProperty(cases(value), fc.integer({ min: 1, max: 6 }), fc.integer({ min: 1, max: 5 }), async (rows, minRows, maxDepth) => {
+          const { found, measured } = await searchLattice(codedRows(rows, true), { ...settings, maxDepth, minRows, keep: Infinity, prunes: false });
+          const expected = bruteForce(rows, maxDepth, minRows);
           expect(measured).to.equal(expected.size);
-          for (const { columns, codes, t } of found) {
+          for (const { columns, codes, count, sum, t } of found) {
             const key = JSON.stringify(columns.map((column, index) => [column, codes[index]]));
             expect(Math.abs(t), key).to.be.closeTo(expected.get(key) ?? NaN, 1e-6);
+            const own = rows.values.filter((_, row) => columns.every((column, index) => rows.codes[column]?.[row] === codes[index]));
+            expect([count, sum], key).to.deep.equal([own.length, own.reduce((total, one) => total + one, 0)]);
           }
-        }),
+        }), // prettier-ignore
         { numRuns: 60 },
       );
     });
@@ -78,6 +80,46 @@ describe('searchLattice', () => {
       expect(skipped, 'the bound skips conjunctions').to.be.above(100);
     });
   }
+
+  it('searches one half of the rows, and all codes that occur in it', async () => {
+    const halves = [0, 1, 0, 1, 0, 0, 1, 0, 1, 0];
+    const codes = [
+      [0, 1, 1, 1, 0, 1, 2, 1, 2, 0],
+      [254, 0, 0, 0, 254, 0, 0, 254, 0, 254],
+    ];
+    const values = [1, 5, 2, 5, 3, 4, 5, 6, 5, 9];
+    const { found, totals, searched } = await searchLattice(codedRows({ codes, values, halves }, false), { ...settings, isSplit: true, minRows: 1, keep: Infinity, prunes: true }); // prettier-ignore
+    expect(totals).to.deep.equal({ count: 6, sum: 25, sumSquares: 147, min: 1, max: 9 });
+    // (1 + 2x)(1 + 2x): the code 2 is only in the other half.
+    expect(searched).to.equal(8);
+    const one = found.find(({ columns, codes: own }) => columns.join() === '0,1' && own.join() === '0,254');
+    expect([one?.count, one?.sum]).to.deep.equal([3, 13]);
+  });
+
+  it('orders equal |t| by the number of conditions, then by columns and codes', async () => {
+    // Each value differs from the other as much as the complement: all |t| are 1.
+    const codes = [
+      [0, 0, 1, 1],
+      [1, 1, 0, 0],
+    ];
+    const { found } = await searchLattice(codedRows({ codes, values: [0, 0, 1, 1] }, true), { ...settings, minRows: 1, keep: 5, prunes: false }); // prettier-ignore
+    expect(found.map(({ columns, codes: own }) => `${columns.join()}|${own.join()}`)).to.deep.equal([
+      '0|0',
+      '0|1',
+      '1|0',
+      '1|1',
+      '0,1|0,1',
+    ]);
+    expect(found.map(({ t }) => Math.round(t))).to.deep.equal([-2, 2, 2, -2, -2]);
+  });
+
+  it('has no difference if all rows have the same value, also if their sums are rounded', async () => {
+    for (const value of [0.1, 1e9 + 0.1, 1 / 3]) {
+      const codes = [Array.from({ length: 1000 }, (_, row) => row % 3)];
+      const { found } = await searchLattice(codedRows({ codes, values: Array<number>(1000).fill(value) }, false), { ...settings, minRows: 1, keep: 9, prunes: true }); // prettier-ignore
+      expect(found.map(({ t }) => t)).to.deep.equal([0, 0, 0]);
+    }
+  });
 
   it('counts the conjunctions of values that occur', async () => {
     const rows = {
