@@ -243,6 +243,8 @@ class StreamRun {
 
   async #result(): Promise<FollowStreamResult> {
     const view = await this.#lastView();
+    // The leader may have checked the stream between the last report and the view.
+    await this.#feed.report();
     await this.#feed.finish();
     await this.#store.resign(this.#token);
     const { tracker, engine, refused, deleted, isChecked } = view;

@@ -13,6 +13,9 @@ import {
   type RedisStreamOptions,
   RedisStreamSource,
 } from '../../../src/monitoring/index.ts';
+import { MergedMonitor } from '../../../src/monitoring/streams/merged-monitor.ts';
+import { planOf } from '../../../src/monitoring/streams/stream-options.ts';
+import { StreamStore } from '../../../src/monitoring/streams/stream-store.ts';
 import { describeWithRedis } from '../../helpers/redis-server.ts';
 import { countPlainly, countsOf, StreamProcess } from '../../helpers/stream-processes.ts';
 
@@ -125,6 +128,35 @@ describeWithRedis('a stream in Redis', (redisServer) => {
     );
     expect([...one.sent, ...two.sent].filter((change) => change.startsWith('raised'))).to.have.length(1);
     expect(reported.filter((change) => change.startsWith('raised'))).to.have.length(2);
+  });
+
+  it('reports an alarm that another process raises just before the last view', async () => {
+    const key = newKey();
+    const events = makeEvents(4000);
+    await add(key, events);
+    const source = new RedisStreamSource({ key });
+    const options = { tracker: { columns: COLUMNS }, redis: redisServer().url };
+    const plan = planOf(source, options);
+    const store = new StreamStore(redis, plan.prefix, source.stream);
+    const leader = new MergedMonitor(store, { tracker: plan.shards, engine: plan.engine, restartEvery: plan.restartEvery });
+    const epoch = (await store.lead('other process', 60_000)) as string;
+    // The follower has reported all changes, and then views the stream: the leader checks between the two.
+    // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the monitor
+    const view = MergedMonitor.prototype.view;
+    MergedMonitor.prototype.view = async function (this: MergedMonitor) {
+      await leader.check(epoch, () => Promise.resolve());
+      return view.call(this);
+    };
+    try {
+      const reported: string[] = [];
+      const { alerts, states } = await follow(key, { onAlert: ({ alert }) => reported.push(alert.id) });
+      expect(states).to.deep.equal({ sex: { demographic_parity_difference: 'breach' } });
+      expect(alerts.map(({ id }) => id)).to.deep.equal(['sex:demographic_parity_difference:1']);
+      expect(reported).to.deep.equal(alerts.map(({ id }) => id));
+    } finally {
+      MergedMonitor.prototype.view = view;
+      await store.resign('other process');
+    }
   });
 
   it('counts what cannot be read as refused, with the id of the entry, and goes on', async () => {
