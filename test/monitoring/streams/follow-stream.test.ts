@@ -138,7 +138,11 @@ describeWithRedis('a stream in Redis', (redisServer) => {
     const options = { tracker: { columns: COLUMNS }, redis: redisServer().url };
     const plan = planOf(source, options);
     const store = new StreamStore(redis, plan.prefix, source.stream);
-    const leader = new MergedMonitor(store, { tracker: plan.shards, engine: plan.engine, restartEvery: plan.restartEvery });
+    const leader = new MergedMonitor(store, {
+      tracker: plan.shards,
+      engine: plan.engine,
+      restartEvery: plan.restartEvery,
+    });
     const epoch = (await store.lead('other process', 60_000)) as string;
     // The follower has reported all changes, and then views the stream: the leader checks between the two.
     // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the monitor
