@@ -112,9 +112,10 @@ function resultsOf({ attributes }: ReportedValidation): Entry[] {
 
 /**
  * Returns the verdict of all gates. The title is PASS, FAIL, or UNDEFINED if no gate fails but a metric is undefined.
- * The gates that did not pass are listed first.
+ * The gates that did not pass are listed first. A pass with warnings ends with a sentence that points to them.
  */
-export function validationVerdict({ passed, gates }: Pick<FileValidation, 'passed' | 'gates'>): ReportVerdict {
+export function validationVerdict(validation: ReportedValidation): ReportVerdict {
+  const { passed, gates } = validation;
   if (passed === null) {
     const sentences = ['This report measures and does not judge.'];
     return { kind: 'none', title: 'No threshold, no verdict', sentences };
@@ -123,8 +124,18 @@ export function validationVerdict({ passed, gates }: Pick<FileValidation, 'passe
   return {
     kind: passed ? 'pass' : isUndefined ? 'undefined' : 'fail',
     title: passed ? 'PASS' : isUndefined ? 'UNDEFINED' : 'FAIL',
-    sentences: failuresFirst(gates).map(({ attribute, message }) => `${labelText(attribute)}: ${message}`),
+    sentences: [
+      ...failuresFirst(gates).map(({ attribute, message }) => `${labelText(attribute)}: ${message}`),
+      ...passWarning(validation),
+    ],
   };
+}
+
+/** Returns a sentence that points to the warnings of a pass; none without warnings. */
+export function passWarning(validation: ReportedValidation): string[] {
+  const { length } = validation.passed === true ? validationWarnings(validation) : [];
+  if (length === 0) return [];
+  return [`Before you rely on this verdict, read the ${length === 1 ? 'note' : `${formatCount(length)} notes`} below.`];
 }
 
 /** Returns the gates in a new order: the gates that did not pass come first. */

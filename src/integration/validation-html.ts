@@ -29,6 +29,7 @@ import {
   HOW_TO_READ,
   labelBlocks,
   measureTable,
+  passWarning,
   type ReportedValidation,
   validationMade,
   validationVerdict,
@@ -216,7 +217,7 @@ function verdictBox(validation: ReportedValidation): Html {
   return markup`<section class="verdict ${kind}" aria-labelledby="verdict">
 <h2 id="verdict"><span aria-hidden="true">${VERDICT_SIGNS[kind]}</span> ${title}${threshold !== null && markup` <small>at threshold ${threshold}</small>`}</h2>
 ${kind === 'none' ? markup`<p>${sentences}</p>` : markup`<ul>${items}</ul>`}
-</section>`;
+${passWarning(validation).map((sentence) => markup`<p>${sentence}</p>`)}</section>`;
 }
 
 /** Renders a table of all metric values; empty for a single metric. */

@@ -66,6 +66,24 @@ describe('the document of a validation', () => {
     expect(sentences.map((sentence) => /: (PASS|FAIL)/.exec(sentence)?.[1])).to.deep.equal(['FAIL', 'PASS']);
   });
 
+  it('ends the verdict of a pass with a sentence that points to its notes', () => {
+    const equal: Groups = { female: [100, 100], male: [100, 100] };
+    const warned = documentOf(equal, GATE);
+    expect(notesOf(warned)).to.have.length(1);
+    expect(warned.verdict?.sentences).to.deep.equal([
+      'sex: PASS: demographic_parity_difference 0.0000 <= 0.1.',
+      'Before you rely on this verdict, read the note below.',
+    ]);
+    const measured = documentOf(equal);
+    expect(measured.verdict?.sentences).to.deep.equal(['This report measures and does not judge.']);
+    for (const [groups, threshold] of [
+      [SEX, 0.3],
+      [SEX, 0.1],
+    ] as const) {
+      expect(documentOf(groups, { ...GATE, threshold }).verdict?.sentences).to.have.length(1);
+    }
+  });
+
   it('has a table of metrics with value, interval and the two groups', () => {
     const [metrics] = tablesOf(documentOf(SEX, { metric: 'demographic_parity_ratio' }));
     expect(metrics?.columns.map(({ name }) => name)).to.deep.equal(['Metric', 'Value', 'Interval', 'Between']);

@@ -105,6 +105,8 @@ export function VerdictCard({ result }: { readonly result: AuditResult }): JSX.E
           </table>
         </div>
       )}
+      {/* After the sentences of the limits, a pass points to its notes. */}
+      {gates.length > 0 && verdict.sentences.slice(gates.length).map((sentence) => <p key={sentence}>{sentence}</p>)}
       <details class="sentences">
         <summary>The verdict in full sentences</summary>
         <ul>
