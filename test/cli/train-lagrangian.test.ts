@@ -45,7 +45,9 @@ describe('evenhand train-lagrangian', () => {
     expect(stdout).to.match(/^Predicting 'wage_above_median', by 'gender': 427 rows trained on, 107 held out\.$/m);
     expect(stdout).to.match(/^On the training rows:\n.*\n.*\n.*\nDemographic parity difference +0\.\d{4} +\[/m);
     expect(joinLines(stdout)).to.include('- Constrained on the training rows: the gap between groups in rates of positive decisions, to at most 0.05.'); // prettier-ignore
-    expect(stdout).to.match(/^- Kept epoch \d of 8: gap 0\.\d{4} on the training rows, multiplier \d/m);
+    expect(joinLines(stdout)).to.match(
+      /- Kept epoch \d of 8: gap 0\.\d{4} on the rows that the network was fitted to \(nine tenths of the training rows\), multiplier \d/,
+    );
     const body = JSON.parse(readFileSync(out('result.json'), 'utf8')) as LagrangianJson;
     expect(body).to.include.all.keys('baseline', 'final', 'history', 'seconds');
     expect(body.history.map(({ epoch }) => epoch)).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8]);
@@ -100,6 +102,30 @@ describe('evenhand train-lagrangian', () => {
     expect(joinLines(stdout)).to.match(/the gap between groups in true and false positive rates, to at most 0\./);
     expect(stdout).to.match(/^- The gap was never within the tolerance: try more epochs/m);
     expect(`${stdout}${stderr}`.split('never within the tolerance')).to.have.lengthOf(2);
+  });
+
+  it('says if the gap on held-out rows exceeds the tolerance, and whether its interval contains it', async () => {
+    const file = path.join(folder(), 'sites.csv');
+    // In the rows for the test, x follows the group; in the rows to train on, it does not.
+    const rows = (isTest: boolean): string[] =>
+      Array.from({ length: 800 }, (_, row) => {
+        const x = isTest ? row % 2 : Math.floor(row / 2) % 2;
+        return `${row % 2 === 0 ? 'a' : 'b'},${String(x)},${String(x)}`;
+      });
+    writeFileSync(file, ['s,x,y', ...rows(false)].join('\n'));
+    writeFileSync(path.join(folder(), 'test.csv'), ['s,x,y', ...rows(true)].join('\n'));
+    const test = ['--test-csv', path.join(folder(), 'test.csv')];
+    const args = ['train-lagrangian', '--csv', file, '--target', 'y', '--sensitive', 's', ...quick];
+    const apart = await runCli([...args, ...test]);
+    const sentence = 'On the held-out rows, the gap is 1.0000, which is more than 0.05: the constraint applies to the training rows only.'; // prettier-ignore
+    expect(joinLines(apart.stdout)).to.include(sentence).and.not.to.include('contains 0.05');
+    const odds = await runCli([...args, ...test, '--fairness', 'equalized_odds', '--eo-tol', '0.05']);
+    // Decisions equal the labels: the rates among rows with the same label are equal.
+    expect(joinLines(odds.stdout)).not.to.include('On the held-out rows, the gap');
+    const wages = await runCli(['train-lagrangian', '--csv', await makeWages(folder()), ...WAGES, '--model-lr', '0.01', '--dp-tol', '0.001', '--epochs', '30']); // prettier-ignore
+    expect(joinLines(wages.stdout)).to.match(
+      /On the held-out rows, the gap is 0\.\d{4}, which is more than 0\.001: the constraint applies to the training rows only\. Its 95% interval contains 0\.001, so that other rows may give another result\./,
+    );
   });
 
   it('exits with 130 on an interrupt and leaves no files', async () => {

@@ -57,10 +57,28 @@ function describe(result: LagrangianJobResult, seconds: number): ReportBlock[] {
       kind: 'list',
       items: [
         `Constrained on the training rows: the gap between groups in ${BOUNDED[fairness] ?? ''}, to at most ${String(tolerance)}.`,
-        `Kept epoch ${String(bestEpoch)} of ${String(history.length)}: gap ${formatNumber(gap)} on the training rows, multiplier${lambdas.includes(' ') ? 's' : ''} ${lambdas}.`,
+        `Kept epoch ${String(bestEpoch)} of ${String(history.length)}: gap ${formatNumber(gap)} on the rows that the network was fitted to (nine tenths of the training rows), multiplier${lambdas.includes(' ') ? 's' : ''} ${lambdas}.`,
+        ...heldOutGap(result, fairness, tolerance),
         `Backend ${result.backend}, seed ${String(result.seed)}, ${formatNumber(seconds, 1)} s.`,
       ],
     },
+  ];
+}
+
+/** Returns a sentence if the gap that is constrained exceeds the tolerance on held-out rows. */
+function heldOutGap({ final }: LagrangianJobResult, fairness: string, tolerance: number): string[] {
+  const { dpDiff, dpDiffCi, eoDiff, eoDiffCi } = final;
+  const gaps = new Map([
+    ['demographic_parity', [dpDiff, dpDiffCi] as const],
+    ['equalized_odds', [eoDiff, eoDiffCi] as const],
+  ]);
+  const [gap, ci] = gaps.get(fairness) ?? [NaN, null];
+  if (!(gap > tolerance)) return [];
+  const limit = String(tolerance);
+  const isOpen = ci !== null && ci[0] <= tolerance;
+  const chance = isOpen ? ` Its 95% interval contains ${limit}, so that other rows may give another result.` : '';
+  return [
+    `On the held-out rows, the gap is ${formatNumber(gap)}, which is more than ${limit}: the constraint applies to the training rows only.${chance}`,
   ];
 }
 
