@@ -45,7 +45,7 @@ export function ambiguousPoint(name: string, value: string, row: string | undefi
 /** Returns a sentence that ends with a space if a text is a number with the other decimal separator, or ''. */
 export function decimalHint(text: string): string {
   if (hasDecimalComma(text))
-    return "If the comma is a decimal comma, read the file with --decimal , (in code, decimal: ','). ";
+    return "If the comma is a decimal comma, write a point, or read the file with --decimal , (in code, decimal: ','; the service reads only points). ";
   return /^\s*[-+]?\d*\.\d+\s*$/.test(text)
     ? 'The decimal separator is a comma: without --decimal , a point is the separator. '
     : '';

@@ -125,7 +125,7 @@ describe('the rows of several files', () => {
     expect([scored.code, scored.stderr]).to.deep.equal([0, '']);
     const without = await runCli(['validate', '--csv', quoted, '--score', 'score', ...args]);
     expect(without.stderr).to.match(
-      /holds '0,\d+'\. If the comma is a decimal comma, read the file with --decimal , \(/,
+      /holds '0,\d+'\. If the comma is a decimal comma, write a point, or read the file with --decimal , \(/,
     );
     const points = await runCli(['validate', '--csv', commas, '--score', 'score', ...args, '--decimal', ',']);
     expect(points.stderr).to.match(/holds '0\.\d+'\. The decimal separator is a comma: without --decimal , a point/);

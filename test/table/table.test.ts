@@ -43,7 +43,7 @@ describe('Table', () => {
   it('names the row and the text in a column of numbers', () => {
     const table = Table.from({ age: ['31', '40', 'forty'] });
     expect(() => table.numeric('age')).to.throw(DataValidationError, "row 3 holds 'forty'");
-    expect(() => Table.from({ betrag: ['88', '2925,67'] }).numeric('betrag')).to.throw(DataValidationError, "row 2 holds '2925,67'").with.property('suggestion').that.matches(/^If the comma is a decimal comma, read the file with --decimal ,/); // prettier-ignore
+    expect(() => Table.from({ betrag: ['88', '2925,67'] }).numeric('betrag')).to.throw(DataValidationError, "row 2 holds '2925,67'").with.property('suggestion').that.matches(/^If the comma is a decimal comma, write a point, or read the file with --decimal ,/); // prettier-ignore
   });
 
   it('reads a text column of numbers as numbers if requested', () => {

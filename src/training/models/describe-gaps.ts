@@ -3,7 +3,8 @@ import type { Rank, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 import { withTensors } from '../../metrics/reduce/tensors/row-states.ts';
 import { MISSING_LABEL, type Table } from '../../table/index.ts';
 import { groupColumnSums, type Slice, type Tf } from '../../tensor/index.ts';
-import { formatNumber } from '../../internal/format.ts';
+import { quote } from '../../internal/arguments.ts';
+import { counted, formatNumber } from '../../internal/format.ts';
 import { type FeatureSpec, type NumericFeature, standardScore } from '../data/feature-encoder.ts';
 import { isPlainFeature } from './model-card.ts';
 
@@ -80,15 +81,32 @@ function categoricalGaps(table: Table, spec: FeatureSpec & { kind: 'categorical'
   const known = new Set(spec.levels);
   const isKnown = labels.map((label) => known.has(label));
   const marksMissing = known.has(MISSING_LABEL);
-  let [unknown, missing] = [0, 0];
+  const counts = new Float64Array(labels.length);
+  let missing = 0;
   for (const code of codes) {
     if (code < 0) missing++;
-    else if (isKnown[code] === false) unknown++;
+    else counts[code] = (counts[code] as number) + 1;
   }
+  const unknown = [...counts.keys()].filter((code) => isKnown[code] === false && (counts[code] as number) > 0);
+  const inRows = unknown.reduce((sum, code) => sum + (counts[code] as number), 0);
+  // The sort is stable, so labels with equal counts remain in their order.
+  const frequent = unknown.sort((a, b) => (counts[b] as number) - (counts[a] as number)).map((code) => labels[code] as string); // prettier-ignore
   return [
-    ...(unknown > 0 ? [`${rows(unknown)} a text without a column in the encoding`] : []),
+    ...(inRows > 0 ? [`${rows(inRows)} a text without a column in the encoding: ${named(frequent)}`] : []),
     ...(missing > 0 && !marksMissing ? [`${rows(missing)} no value, though all training rows had one`] : []),
   ];
+}
+
+/** The maximum number of texts that are named, and of characters of each. */
+const [NAMED, NAME_LENGTH] = [3, 40];
+
+function named(labels: readonly string[]): string {
+  const others = labels.length - NAMED;
+  const shown = labels.slice(0, NAMED).map((label) => {
+    const letters = Array.from(label);
+    return quote(letters.length > NAME_LENGTH ? `${letters.slice(0, NAME_LENGTH - 1).join('')}…` : label);
+  });
+  return `${shown.join(', ')}${others > 0 ? ` and ${counted(others, 'other')}` : ''}`;
 }
 
 function rows(count: number): string {

@@ -74,9 +74,18 @@ describe('predictions for tables and files', () => {
     table.numeric('score').values.forEach((score, row) => expect(score).to.be.closeTo(plain[row] as number, 1e-6));
     expect(warnings).to.deep.equal([
       "feature 'x': 1 row has no value, though all training rows had one; the mean is used",
-      "feature 'job': 1 row has a text without a column in the encoding",
+      "feature 'job': 1 row has a text without a column in the encoding: 'pilot'",
       'the constraint was met by randomised decisions; with a threshold it may not hold',
     ]);
+  });
+
+  it('name the most frequent texts that training has not seen', async () => {
+    const job = ['pilot', 'judge', 'cook', 'pilot', 'baker', 'judge', 'pilot', 'nurse', 'actor'];
+    const zeros = job.map(() => 0);
+    const { warnings } = await predictTable(model, { x: zeros, noise: zeros, job });
+    expect(warnings).to.include("feature 'job': 8 rows have a text without a column in the encoding: 'pilot', 'judge', 'actor' and 2 others"); // prettier-ignore
+    const long = await predictTable(model, { x: [0], noise: [0], job: ['p'.repeat(41)] });
+    expect(long.warnings.join()).to.include(`'${'p'.repeat(39)}…'`);
   });
 
   it('report numbers in another unit than in training, and nothing for few or similar rows', async () => {
@@ -128,7 +137,7 @@ describe('predictions for tables and files', () => {
     const modelPath = path.join(folder(), 'codes');
     await trainReductions({ table: { ...source.table, job: code } }, { backend: 'cpu', modelPath });
     const found = await predictFile(await loadModel(modelPath), write('codes.csv', ['x,noise,job', '1,0,01', '1,0,1']));
-    expect(found.warnings).to.deep.equal(["feature 'job': 1 row has a text without a column in the encoding"]);
+    expect(found.warnings).to.deep.equal(["feature 'job': 1 row has a text without a column in the encoding: '1'"]);
   });
 
   it("contain a regression's values in both columns", async () => {
