@@ -18,7 +18,7 @@ import {
   toBinary,
 } from '../../table/index.ts';
 import { assertFinite } from '../../training/data/feature-encoder.ts';
-import { assertTwoClasses, assertTwoGroups, findPositiveLabel } from '../../training/data/training-data.ts';
+import { assertTwoClasses, assertTwoGroups, findPositiveLabel, leakNotes } from '../../training/data/training-data.ts';
 import { knownMetric } from '../gates.ts';
 import type { RowClusters } from './measure-predictions.ts';
 
@@ -112,7 +112,13 @@ export function readWorkflowRows(config: PipelineConfig, given: Table): Workflow
     features,
     nDropped,
     leftOut,
-    warnings: [...ofTexts, ...warnings, ...dropped, ...missingWarnings(leftOut)],
+    warnings: [
+      ...ofTexts,
+      ...warnings,
+      ...(task === 'binary' ? leakNotes(table, features, { name: training.targetColumn, y: targets }) : []),
+      ...dropped,
+      ...missingWarnings(leftOut),
+    ],
   };
 }
 

@@ -4,6 +4,7 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import {
   type CategoricalColumn,
+  type Column,
   encodeGroups,
   INTERSECTION_SEPARATOR,
   isTensorLike,
@@ -137,8 +138,60 @@ export function readTrainingData(source: TrainingSource): TrainingData {
     sensitive,
     positiveLabel,
     naValues,
-    warnings,
+    warnings: [...warnings, ...leakNotes(rows.table, features, { name: target, y: rows.y })],
   };
+}
+
+/** The minimum number of known rows of each class from which a perfect separation is not chance. */
+const MIN_SEPARATED = 10;
+
+/** The minimum number of rows for each text of a feature, on average. Other texts separate rows by chance. */
+const MIN_ROWS_PER_TEXT = 10;
+
+/**
+ * Returns a note on features that separate the two classes without an exception: numbers with a threshold, or texts that
+ * each occur in one class only. Such a feature is often computed from the target (leakage).
+ */
+export function leakNotes(
+  table: Table,
+  features: readonly string[],
+  { name: target, y }: { readonly name: string; readonly y: ArrayLike<number> },
+): string[] {
+  const found = features.filter((name) => separates(table.column(name), y));
+  if (found.length === 0) return [];
+  return [
+    `these features separate the two values of '${target}' without an exception: ${quoteList(found)}; check that their values are known when the model decides, and are not computed from '${target}'; leave out the others (features)`,
+  ];
+}
+
+function separates(column: Column, y: ArrayLike<number>): boolean {
+  const classOf = (row: number): 0 | 1 => (y[row] === 1 ? 1 : 0);
+  const counts: [number, number] = [0, 0];
+  if (column.kind === 'numeric') {
+    const [low, high] = [[Infinity, Infinity] as [number, number], [-Infinity, -Infinity] as [number, number]];
+    for (let row = 0; row < column.values.length; row++) {
+      const value = column.values[row] as number;
+      if (Number.isNaN(value)) continue;
+      const own = classOf(row);
+      counts[own]++;
+      low[own] = Math.min(low[own], value);
+      high[own] = Math.max(high[own], value);
+    }
+    return Math.min(...counts) >= MIN_SEPARATED && (high[0] < low[1] || high[1] < low[0]);
+  }
+  /** The classes of each text, as bits. */
+  const classes = new Uint8Array(column.labels.length);
+  for (let row = 0; row < column.codes.length; row++) {
+    const code = column.codes[row] as number;
+    if (code < 0) continue;
+    const own = classOf(row);
+    counts[own]++;
+    classes[code] = (classes[code] as number) | (1 << own);
+    if (classes[code] === 3) return false;
+  }
+  const known = counts[0] + counts[1];
+  const nTexts = classes.filter((one) => one > 0).length;
+  return Math.min(...counts) >= MIN_SEPARATED && known >= MIN_ROWS_PER_TEXT * nTexts;
 }
 
 /** The column of positions in the table of rows whose features are a tensor. */

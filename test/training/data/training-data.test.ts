@@ -40,6 +40,33 @@ describe('training data', () => {
     });
   }
 
+  describe('notes features that separate the two values of the target without an exception', () => {
+    const range = (count: number): number[] => Array.from({ length: count }, (_, row) => row);
+    const y = range(200).map((row) => Number(row % 7 < 2));
+    const s = range(200).map((row) => row % 2);
+    const notesOf = (columns: Record<string, readonly (string | number | null)[]>): readonly string[] =>
+      readTrainingData({ table: { y, s, ...columns } }).warnings;
+    const note = (names: string): string =>
+      `these features separate the two values of 'y' without an exception: ${names}; check that their values are known when the model decides, and are not computed from 'y'; leave out the others (features)`; // prettier-ignore
+
+    it('numbers with a threshold, above it or below it, and texts', () => {
+      expect(notesOf({ x: y.map((own, row) => 100 * own + (row % 50)) })).to.deep.equal([note("'x'")]);
+      expect(notesOf({ x: y.map((own, row) => (row % 50) - 100 * own) })).to.deep.equal([note("'x'")]);
+      expect(notesOf({ x: y.map((own) => (own === 1 ? 'paid' : 'open')) })).to.deep.equal([note("'x'")]);
+      expect(notesOf({ x: y.map((own, row) => (row % 9 === 0 ? null : own)) })).to.deep.equal([note("'x'")]);
+      expect(notesOf({ x: y, z: y })).to.deep.equal([note("'x', 'z'")]);
+    });
+
+    it('not with a single exception, nor in few rows, nor texts that differ in most rows', () => {
+      const exception = y.map((own, row) => (row === 100 ? 1 - own : own));
+      expect(notesOf({ x: exception, z: exception.map((own) => (own === 1 ? 'a' : 'b')) })).to.deep.equal([]);
+      expect(notesOf({ x: range(200).map((row) => `v${row}`) })).to.deep.equal([]);
+      expect(notesOf({ x: range(200).map((row) => `v${row % 70}`) })).to.deep.equal([]);
+      expect(notesOf({ x: y.map((own, row) => (row < 25 ? own : null)) })).to.deep.equal([]);
+      expect(notesOf({ x: Array<number>(200).fill(3), z: Array<string>(200).fill('k') })).to.deep.equal([]);
+    });
+  });
+
   it('rejects a mistyped field, which would train for the other label', () => {
     const source = { table: { y: ['no', 'yes'], s: [1, 2] }, positivLabel: 'no' };
     expect(() => readTrainingData(source)).to.throw(ValueError, /has no option 'positivLabel'\. .*'positiveLabel'/);
