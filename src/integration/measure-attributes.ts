@@ -259,6 +259,7 @@ export function* measureAttributes(
     ...numberNotes(names, byKind),
     // Each class is compared with all others, so that each is positive once.
     ...(request.average === undefined ? [...favourableNotes(labels), ...oppositeNotes(byKind)] : []),
+    ...reversedScoreNotes(measured.map(({ metrics }) => metrics)),
   ];
   const verdicts = measured.map(({ metrics }, index) => judgeAttribute(request, names[index] as string, metrics));
   const byName = <T>(values: readonly T[]): Record<string, T> =>
@@ -326,6 +327,23 @@ function oppositeNotes(byKind: readonly KindStatistics[]): string[] {
   const percent = (rate: number): string => `${(100 * rate).toFixed(1)}%`;
   return [
     `in every group, decisions are positive more often for rows with a negative true label (${percent(wrongRate)} in total) than for rows with a positive one (${percent(rightRate)}). Check which labels are positive: --positive-label and --y-true-positive-label, in code positiveLabel and yTruePositiveLabel`,
+  ];
+}
+
+/** Notes scores that are higher for the negative label in every group: the upper end of each interval is below 0.5. */
+function reversedScoreNotes(attributes: readonly AttributeMetrics[]): string[] {
+  const isReversed = attributes
+    .flatMap((metrics) => Object.values(metrics))
+    .some(({ perGroup, perGroupCi }) => {
+      const measured = Object.entries(perGroup).filter(
+        ([, { roc_auc: auc }]) => auc !== undefined && !Number.isNaN(auc),
+      );
+      const highest = measured.map(([label]) => perGroupCi?.[label]?.['roc_auc']?.[1] ?? NaN);
+      return highest.length > 0 && highest.every((end) => end < 0.5);
+    });
+  if (!isReversed) return [];
+  return [
+    'in every group, the ROC AUC is below 0.5, interval included: rows with a positive true label have the lower scores. If a high score stands for the negative label, use 1 minus the score, or name the other positive label',
   ];
 }
 

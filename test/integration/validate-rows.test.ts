@@ -282,6 +282,22 @@ describe('notes on labels that may be the opposite', () => {
     return notes.join();
   };
 
+  it('say that scores are higher for the negative label in every group', () => {
+    const rows = Array.from({ length: 400 }, (_, row) => row);
+    const truth = rows.map((row) => Number(row % 5 < 2));
+    const groups = rows.map((row) => (row % 2 === 0 ? 'a' : 'b'));
+    const notesOf = (scores: readonly number[]): readonly string[] =>
+      validateRowsNow({ yPred: truth, yScore: scores, yTrue: truth, sensitive: groups, metric: 'roc_auc_difference' }).notes ?? []; // prettier-ignore
+    // Scores from 0 to 0.99, lower by 0.3 for the positive label in both groups, or in one of them.
+    const noise = (row: number): number => ((row * 37) % 70) / 100;
+    const note = /^in every group, the ROC AUC is below 0\.5, interval included/;
+    expect(notesOf(rows.map((row) => noise(row) + 0.3 * (1 - (truth[row] as number))))[0]).to.match(note);
+    expect(notesOf(rows.map((row) => noise(row) + 0.3 * (truth[row] as number)))).to.deep.equal([]);
+    expect(notesOf(rows.map((row) => noise(row) + 0.3 * (row % 2 === 0 ? 1 - (truth[row] as number) : 1)))).to.deep.equal([]); // prettier-ignore
+    // A coincidence: the ROC AUC is a little below 0.5, and its interval contains 0.5.
+    expect(notesOf(rows.map((row) => noise(row) + 0.02 * (1 - (truth[row] as number))))).to.deep.equal([]);
+  });
+
   it('say that decisions are worse than chance in every group', async () => {
     // 140 of 200 who repaid are approved, and 60 of 200 who did not.
     expect(await notesOf('approved', 'repaid')).to.equal('');
