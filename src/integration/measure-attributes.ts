@@ -1,5 +1,5 @@
 import { ValueError } from '../exceptions/index.ts';
-import { oncePerObject, sumOf } from '../internal/values.ts';
+import { oncePerObject } from '../internal/values.ts';
 import { compareGroups } from '../metrics/compare/compare-groups.ts';
 import { assertMacroKind, macroWithPositiveLabel } from '../metrics/metric-rows.ts';
 import { type ControlCell, levelsOf, MetricFrame, type StatsByKind } from '../metrics/frame/index.ts';
@@ -10,21 +10,15 @@ import {
   metricNeedsTruth,
 } from '../metrics/metric-definitions.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
-import {
-  type DecisionRateName,
-  measureDefinition,
-  type MeasureName,
-  parseMeasure,
-  rateCells,
-} from '../metrics/measures/index.ts';
+import { measureDefinition, type MeasureName, parseMeasure } from '../metrics/measures/index.ts';
 import { type FilledMetricOptions, fillMetricOptions, type MetricOptions } from '../metrics/options.ts';
 import { readTruth } from '../metrics/reduce/reduce-scores.ts';
-import { type ClassStats, decisionTotals, type GroupStats, sum, sumCells } from '../metrics/statistics/group-stats.ts';
+import { type ClassStats, type GroupStats, sum } from '../metrics/statistics/group-stats.ts';
 import { rowsPerGroup } from '../metrics/statistics/rows-per-group.ts';
 import { withoutSmallCells } from '../metrics/statistics/small-cells.ts';
 import type { Gate } from '../schemas/gates.ts';
 import { type MeasureOptions, SCORE_THRESHOLD, type ValidateRequest } from '../schemas/validate-values.ts';
-import { type ColumnSource, isFavourable, type LabelCounts } from '../table/index.ts';
+import type { ColumnSource } from '../table/index.ts';
 import { joinVerdicts, judge, type Verdict } from './assertions.ts';
 import {
   assertGates,
@@ -36,6 +30,7 @@ import {
   known,
   metricNamesOf,
 } from './gates.ts';
+import { readingNotes, type ReadLabels, readLabelsOf, type SeenScores } from './reading-notes.ts';
 import { assertFewDraws, type ValidateBounds, whyNoInterval } from './validate-bounds.ts';
 
 /** Statistics of one attribute. */
@@ -150,29 +145,6 @@ export function withNotes(validation: FileValidation, further: readonly string[]
   return { ...validation, notes: Object.freeze([...(validation.notes ?? []), ...further]) };
 }
 
-/** The JSON keys of the label columns. */
-const LABEL_COLUMNS = { predictions: 'y_pred', 'true labels': 'y_true' } as const;
-
-/** How each label of one column was interpreted, with its number of rows. */
-interface ColumnLabels {
-  readonly positive: LabelCounts;
-  readonly negative: LabelCounts;
-  readonly missing: LabelCounts;
-}
-
-/** {@link ColumnLabels} of predictions and truth. A column that holds only 0 and 1 is omitted. */
-type ReadLabels = Readonly<Partial<Record<(typeof LABEL_COLUMNS)[keyof typeof LABEL_COLUMNS], ColumnLabels>>>;
-
-function readLabelsOf(byKind: readonly KindStatistics[]): ReadLabels {
-  // Every attribute reads the same outcomes.
-  const readings = byKind.flatMap(([, statistics]) => statistics[0]?.stats.readings ?? []);
-  return Object.fromEntries(
-    readings.flatMap(({ role, positive, negative, missing }) =>
-      role === 'predictions' || role === 'true labels' ? [[LABEL_COLUMNS[role], { positive, negative, missing }]] : [],
-    ),
-  );
-}
-
 /** The metrics and options of a validation. The fields are the same for rows in memory and rows in files. */
 export interface MeasureRequest extends GateRequest, Omit<MeasureOptions, keyof GateRequest> {
   readonly hasControl: boolean;
@@ -253,14 +225,15 @@ export function* measureAttributes(
   for (const index of names.keys()) {
     measured.push(yield* measure(request, wanted, options[index] as FilledMetricOptions, ofAttribute(byKind, index)));
   }
-  const labels = readLabelsOf(byKind);
-  const notes = [
-    ...thresholdNotes(request, byKind, scores),
-    ...numberNotes(names, byKind),
-    // Each class is compared with all others, so that each is positive once.
-    ...(request.average === undefined ? [...favourableNotes(labels), ...oppositeNotes(byKind)] : []),
-    ...reversedScoreNotes(measured.map(({ metrics }) => metrics)),
-  ];
+  // Every attribute reads the same outcomes.
+  const stats = byKind.flatMap(([, statistics]) => statistics[0]?.stats ?? []);
+  const labels = readLabelsOf(stats);
+  const groups = names.map((_, index) => byKind[0]?.[1][index]?.stats.labels ?? []);
+  const notes = readingNotes(
+    request,
+    { stats, groups, labels, metrics: measured.map(({ metrics }) => metrics) },
+    scores,
+  );
   const verdicts = measured.map(({ metrics }, index) => judgeAttribute(request, names[index] as string, metrics));
   const byName = <T>(values: readonly T[]): Record<string, T> =>
     Object.fromEntries(names.map((name, index) => [name, values[index] as T]));
@@ -280,132 +253,6 @@ export function* measureAttributes(
     rows: rowsRead(byKind),
     ...(notes.length === 0 ? {} : { notes: Object.freeze(notes) }),
   });
-}
-
-/** Notes outcomes in which a label such as 'hired' is negative, and another label is the positive one. */
-function favourableNotes(labels: ReadLabels): string[] {
-  return Object.values(labels).flatMap(({ positive, negative }) => {
-    const [positives, negatives] = [Object.keys(positive), Object.keys(negative)];
-    const favourable = negatives.find(isFavourable);
-    const [counted] = positives;
-    if (favourable === undefined || counted === undefined || positives.some(isFavourable)) return [];
-    return [
-      `'${counted}' counts as the positive label, and '${favourable}' as a negative one. If '${favourable}' is the favourable one, name it as the positive label: ratios and error rates change`,
-    ];
-  });
-}
-
-/** The smallest number of rows with either true label in a group whose rates are compared. */
-const MIN_LABELLED = 30;
-
-/** The number of standard errors that is no coincidence. */
-const OPPOSITE_ERRORS = 5;
-
-/**
- * Notes decisions that are worse than chance in every group: usually, another label is the positive one of the
- * decisions than of the true labels.
- */
-function oppositeNotes(byKind: readonly KindStatistics[]): string[] {
-  const stats = byKind.flatMap(([, statistics]) => statistics[0]?.stats ?? []);
-  const decided = stats.find((one) => one.kind === 'classification');
-  if (decided?.hasTruth !== true) return [];
-  const partsOf = (name: DecisionRateName): { readonly above: Float64Array; readonly below: Float64Array } => {
-    const { above, below } = rateCells(name);
-    return { above: sumCells(decided.counts, above), below: sumCells(decided.counts, below) };
-  };
-  const [ones, zeros] = [partsOf('true_positive_rate'), partsOf('false_positive_rate')];
-  const groups = [...decided.labels.keys()].filter((group) =>
-    [ones, zeros].every(({ below }) => (below[group] as number) >= MIN_LABELLED),
-  );
-  const rateOf = ({ above, below }: typeof ones, group: number): number => (above[group] as number) / (below[group] as number); // prettier-ignore
-  const isOpposite = groups.length > 0 && groups.every((group) => rateOf(ones, group) < rateOf(zeros, group));
-  if (!isOpposite) return [];
-  const total = (cells: Float64Array): number => sumOf(groups.map((group) => cells[group] as number));
-  const [rightRate, wrongRate] = [ones, zeros].map(({ above, below }) => total(above) / total(below)) as [number, number]; // prettier-ignore
-  const error = Math.sqrt((rightRate * (1 - rightRate)) / total(ones.below) + (wrongRate * (1 - wrongRate)) / total(zeros.below)); // prettier-ignore
-  if (wrongRate - rightRate < OPPOSITE_ERRORS * error) return [];
-  const percent = (rate: number): string => `${(100 * rate).toFixed(1)}%`;
-  return [
-    `in every group, decisions are positive more often for rows with a negative true label (${percent(wrongRate)} in total) than for rows with a positive one (${percent(rightRate)}). Check which labels are positive: --positive-label and --y-true-positive-label, in code positiveLabel and yTruePositiveLabel`,
-  ];
-}
-
-/** Notes scores that are higher for the negative label in every group: the upper end of each interval is below 0.5. */
-function reversedScoreNotes(attributes: readonly AttributeMetrics[]): string[] {
-  const isReversed = attributes
-    .flatMap((metrics) => Object.values(metrics))
-    .some(({ perGroup, perGroupCi }) => {
-      const measured = Object.entries(perGroup).filter(
-        ([, { roc_auc: auc }]) => auc !== undefined && !Number.isNaN(auc),
-      );
-      const highest = measured.map(([label]) => perGroupCi?.[label]?.['roc_auc']?.[1] ?? NaN);
-      return highest.length > 0 && highest.every((end) => end < 0.5);
-    });
-  if (!isReversed) return [];
-  return [
-    'in every group, the ROC AUC is below 0.5, interval included: rows with a positive true label have the lower scores. If a high score stands for the negative label, use 1 minus the score, or name the other positive label',
-  ];
-}
-
-/** The number of groups above which groups that are numbers are probably not meant. */
-const MANY_NUMBERS = 20;
-
-/** Notes columns of many numbers, such as ages, of which each is a group. */
-function numberNotes(names: readonly string[], byKind: readonly KindStatistics[]): string[] {
-  const [, statistics] = byKind[0] ?? [];
-  return names.flatMap((name, index) => {
-    const labels = statistics?.[index]?.stats.labels ?? [];
-    if (labels.length <= MANY_NUMBERS || labels.some((label) => label.trim() === '' || Number.isNaN(Number(label))))
-      return [];
-    return [
-      `column '${name}' has ${String(labels.length)} different numbers, and each is a group. To compare ranges, such as under 40 and from 40, write them to a column first`,
-    ];
-  });
-}
-
-/** The share of positive decisions from which the scores may have another scale than the threshold. */
-const MOSTLY_POSITIVE = 0.95;
-
-/** Scores that show which scale they have. */
-export interface SeenScores {
-  /** All scores, or the first ones; missing if no score was seen, as in a database. */
-  readonly scores?: ArrayLike<number> | undefined;
-}
-
-/** Returns whether the default threshold turns scores into decisions. Nobody compared it with the scale of the scores. */
-export function hasDefaultThreshold({
-  hasScores,
-  hasPredictions,
-  scoreThreshold,
-}: Pick<MeasureRequest, 'hasScores' | 'hasPredictions' | 'scoreThreshold'>): boolean {
-  return hasScores && !hasPredictions && scoreThreshold === undefined;
-}
-
-/** Notes that scores have another scale than the threshold, or that nearly all of them reach it. */
-function thresholdNotes(
-  request: MeasureRequest,
-  byKind: readonly KindStatistics[],
-  scores: ArrayLike<number> = [],
-): string[] {
-  if (!request.hasScores || request.hasPredictions) return [];
-  const stats = byKind.flatMap(([, statistics]) => statistics[0]?.stats ?? []);
-  const decided = stats.find((one) => one.kind === 'classification');
-  if (decided === undefined) return [];
-  const [positive, negative] = decisionTotals(decided);
-  const share = `${((100 * positive) / (positive + negative)).toFixed(1)}%`;
-  const threshold = `${hasDefaultThreshold(request) ? 'default ' : ''}threshold of ${String(request.scoreThreshold ?? SCORE_THRESHOLD)}`;
-  const choose = 'choose the threshold: --score-threshold, in code scoreThreshold, in requests score_threshold';
-  const outside = Array.prototype.find.call(scores, (score: number) => score < 0 || score > 1) as number | undefined;
-  if (hasDefaultThreshold(request) && outside !== undefined && positive + negative > 0) {
-    return [
-      `the scores are not between 0 and 1, since one is ${String(outside)}, but decisions are made at the ${threshold}: ${share} are positive. If that is not meant, ${choose}`,
-    ];
-  }
-  // If there is no other decision, the metrics have a warning.
-  if (negative === 0 || positive / (positive + negative) < MOSTLY_POSITIVE) return [];
-  return [
-    `${share} of the decisions are positive, because the scores reach the ${threshold}. If the scores have another scale, ${choose}`,
-  ];
 }
 
 /** Leaves out small counts that are not left out already. */

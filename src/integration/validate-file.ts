@@ -9,7 +9,6 @@ import { parseBy } from '../schemas/parse.ts';
 import { type ValidateInput, type ValidateRequest, validateSchema } from '../schemas/validate-values.ts';
 import {
   type FileValidation,
-  hasDefaultThreshold,
   type KindStatistics,
   measureAttributes,
   neededStatistics,
@@ -17,6 +16,7 @@ import {
   withNotes,
   withoutSmall,
 } from './measure-attributes.ts';
+import { hasDefaultThreshold } from './reading-notes.ts';
 import { smallFileStatistics } from './small-file-statistics.ts';
 import { measureRequestOf } from './validate-table.ts';
 import { inTurns, VALIDATE_BOUNDS_NAMES, type ValidateBounds } from './validate-bounds.ts';

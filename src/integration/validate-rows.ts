@@ -29,7 +29,6 @@ import {
   decideScores,
   type FileValidation,
   type KindStatistics,
-  hasDefaultThreshold,
   measureAttributes,
   type MeasureRequest,
   type NeededStatistics,
@@ -37,6 +36,7 @@ import {
   ofClasses,
   type OutcomeClasses,
 } from './measure-attributes.ts';
+import { hasDefaultThreshold } from './reading-notes.ts';
 import { assertFewClasses, atOnce, inTurns, VALIDATE_BOUNDS_NAMES, type ValidateBounds } from './validate-bounds.ts';
 
 /** Input of {@link validateRows}: the rows as arrays, the metrics and the gate. */

@@ -6,7 +6,6 @@ import type { GateRequest } from './gates.ts';
 import {
   type FileValidation,
   type KindStatistics,
-  hasDefaultThreshold,
   measureAttributes,
   type MeasureRequest,
   type NeededStatistics,
@@ -15,6 +14,7 @@ import {
   withCounted,
   withoutSmall,
 } from './measure-attributes.ts';
+import { hasDefaultThreshold } from './reading-notes.ts';
 import { countTable, scoresOf } from './table-statistics.ts';
 import { inTurns } from './validate-bounds.ts';
 

@@ -1,0 +1,178 @@
+import { sumOf } from '../internal/values.ts';
+import { type DecisionRateName, rateCells } from '../metrics/measures/index.ts';
+import type { MetricResult } from '../metrics/metric-result.ts';
+import { decisionTotals, type GroupStats, sumCells } from '../metrics/statistics/group-stats.ts';
+import { type MeasureOptions, SCORE_THRESHOLD } from '../schemas/validate-values.ts';
+import { isFavourable, type LabelCounts } from '../table/index.ts';
+import type { GateRequest } from './gates.ts';
+
+/** The JSON keys of the label columns. */
+const LABEL_COLUMNS = { predictions: 'y_pred', 'true labels': 'y_true' } as const;
+
+/** How each label of one column was interpreted, with its number of rows. */
+interface ColumnLabels {
+  readonly positive: LabelCounts;
+  readonly negative: LabelCounts;
+  readonly missing: LabelCounts;
+}
+
+/** {@link ColumnLabels} of predictions and truth. A column that holds only 0 and 1 is omitted. */
+export type ReadLabels = Readonly<Partial<Record<(typeof LABEL_COLUMNS)[keyof typeof LABEL_COLUMNS], ColumnLabels>>>;
+
+/** Returns how the labels of decisions and of true labels were read. */
+export function readLabelsOf(stats: readonly GroupStats[]): ReadLabels {
+  const readings = stats.flatMap((one) => one.readings ?? []);
+  return Object.fromEntries(
+    readings.flatMap(({ role, positive, negative, missing }) =>
+      role === 'predictions' || role === 'true labels' ? [[LABEL_COLUMNS[role], { positive, negative, missing }]] : [],
+    ),
+  );
+}
+
+/** The options that notes depend on. */
+type NotedRequest = GateRequest & Pick<MeasureOptions, 'average' | 'scoreThreshold'>;
+
+/** What was read and measured. */
+interface MeasuredRows {
+  /** Statistics of one attribute, one for each kind. All attributes have the same outcomes. */
+  readonly stats: readonly GroupStats[];
+  /** The groups of each attribute. */
+  readonly groups: readonly (readonly string[])[];
+  readonly labels: ReadLabels;
+  /** The metrics of each attribute. */
+  readonly metrics: readonly Readonly<Record<string, MetricResult>>[];
+}
+
+/** Returns notes on labels, scores, thresholds and groups that may have been read in another sense than meant. */
+export function readingNotes(
+  request: NotedRequest,
+  { stats, groups, labels, metrics }: MeasuredRows,
+  scores?: ArrayLike<number>,
+): string[] {
+  return [
+    ...thresholdNotes(request, stats, scores),
+    ...numberNotes(request.names, groups),
+    // Each class is compared with all others, so that each is positive once.
+    ...(request.average === undefined ? [...favourableNotes(labels), ...oppositeNotes(stats)] : []),
+    ...reversedScoreNotes(metrics),
+  ];
+}
+
+/** Notes outcomes in which a label such as 'hired' is negative, and another label is the positive one. */
+function favourableNotes(labels: ReadLabels): string[] {
+  return Object.values(labels).flatMap(({ positive, negative }) => {
+    const [positives, negatives] = [Object.keys(positive), Object.keys(negative)];
+    const favourable = negatives.find(isFavourable);
+    const [counted] = positives;
+    if (favourable === undefined || counted === undefined || positives.some(isFavourable)) return [];
+    return [
+      `'${counted}' counts as the positive label, and '${favourable}' as a negative one. If '${favourable}' is the favourable one, name it as the positive label: ratios and error rates change`,
+    ];
+  });
+}
+
+/** The smallest number of rows with either true label in a group whose rates are compared. */
+const MIN_LABELLED = 30;
+
+/** The number of standard errors that is no coincidence. */
+const OPPOSITE_ERRORS = 5;
+
+/**
+ * Notes decisions that are worse than chance in every group: usually, another label is the positive one of the
+ * decisions than of the true labels.
+ */
+function oppositeNotes(stats: readonly GroupStats[]): string[] {
+  const decided = stats.find((one) => one.kind === 'classification');
+  if (decided?.hasTruth !== true) return [];
+  const partsOf = (name: DecisionRateName): { readonly above: Float64Array; readonly below: Float64Array } => {
+    const { above, below } = rateCells(name);
+    return { above: sumCells(decided.counts, above), below: sumCells(decided.counts, below) };
+  };
+  const [ones, zeros] = [partsOf('true_positive_rate'), partsOf('false_positive_rate')];
+  const groups = [...decided.labels.keys()].filter((group) =>
+    [ones, zeros].every(({ below }) => (below[group] as number) >= MIN_LABELLED),
+  );
+  const rateOf = ({ above, below }: typeof ones, group: number): number => (above[group] as number) / (below[group] as number); // prettier-ignore
+  const isOpposite = groups.length > 0 && groups.every((group) => rateOf(ones, group) < rateOf(zeros, group));
+  if (!isOpposite) return [];
+  const total = (cells: Float64Array): number => sumOf(groups.map((group) => cells[group] as number));
+  const [rightRate, wrongRate] = [ones, zeros].map(({ above, below }) => total(above) / total(below)) as [number, number]; // prettier-ignore
+  const error = Math.sqrt((rightRate * (1 - rightRate)) / total(ones.below) + (wrongRate * (1 - wrongRate)) / total(zeros.below)); // prettier-ignore
+  if (wrongRate - rightRate < OPPOSITE_ERRORS * error) return [];
+  const percent = (rate: number): string => `${(100 * rate).toFixed(1)}%`;
+  return [
+    `in every group, decisions are positive more often for rows with a negative true label (${percent(wrongRate)} in total) than for rows with a positive one (${percent(rightRate)}). Check which labels are positive: --positive-label and --y-true-positive-label, in code positiveLabel and yTruePositiveLabel`,
+  ];
+}
+
+/** Notes scores that are higher for the negative label in every group: the upper end of each interval is below 0.5. */
+function reversedScoreNotes(attributes: MeasuredRows['metrics']): string[] {
+  const isReversed = attributes
+    .flatMap((metrics) => Object.values(metrics))
+    .some(({ perGroup, perGroupCi }) => {
+      const measured = Object.entries(perGroup).filter(
+        ([, { roc_auc: auc }]) => auc !== undefined && !Number.isNaN(auc),
+      );
+      const highest = measured.map(([label]) => perGroupCi?.[label]?.['roc_auc']?.[1] ?? NaN);
+      return highest.length > 0 && highest.every((end) => end < 0.5);
+    });
+  if (!isReversed) return [];
+  return [
+    'in every group, the ROC AUC is below 0.5, interval included: rows with a positive true label have the lower scores. If a high score stands for the negative label, use 1 minus the score, or name the other positive label',
+  ];
+}
+
+/** The number of groups above which groups that are numbers are probably not meant. */
+const MANY_NUMBERS = 20;
+
+/** Notes columns of many numbers, such as ages, of which each is a group. */
+function numberNotes(names: readonly string[], groups: MeasuredRows['groups']): string[] {
+  return names.flatMap((name, index) => {
+    const labels = groups[index] ?? [];
+    if (labels.length <= MANY_NUMBERS || labels.some((label) => label.trim() === '' || Number.isNaN(Number(label))))
+      return [];
+    return [
+      `column '${name}' has ${String(labels.length)} different numbers, and each is a group. To compare ranges, such as under 40 and from 40, write them to a column first`,
+    ];
+  });
+}
+
+/** The share of positive decisions from which the scores may have another scale than the threshold. */
+const MOSTLY_POSITIVE = 0.95;
+
+/** Scores that show which scale they have. */
+export interface SeenScores {
+  /** All scores, or the first ones; missing if no score was seen, as in a database. */
+  readonly scores?: ArrayLike<number> | undefined;
+}
+
+/** Returns whether the default threshold turns scores into decisions. Nobody compared it with the scale of the scores. */
+export function hasDefaultThreshold({
+  hasScores,
+  hasPredictions,
+  scoreThreshold,
+}: Pick<NotedRequest, 'hasScores' | 'hasPredictions' | 'scoreThreshold'>): boolean {
+  return hasScores && !hasPredictions && scoreThreshold === undefined;
+}
+
+/** Notes that scores have another scale than the threshold, or that nearly all of them reach it. */
+function thresholdNotes(request: NotedRequest, stats: readonly GroupStats[], scores: ArrayLike<number> = []): string[] {
+  if (!request.hasScores || request.hasPredictions) return [];
+  const decided = stats.find((one) => one.kind === 'classification');
+  if (decided === undefined) return [];
+  const [positive, negative] = decisionTotals(decided);
+  const share = `${((100 * positive) / (positive + negative)).toFixed(1)}%`;
+  const threshold = `${hasDefaultThreshold(request) ? 'default ' : ''}threshold of ${String(request.scoreThreshold ?? SCORE_THRESHOLD)}`;
+  const choose = 'choose the threshold: --score-threshold, in code scoreThreshold, in requests score_threshold';
+  const outside = Array.prototype.find.call(scores, (score: number) => score < 0 || score > 1) as number | undefined;
+  if (hasDefaultThreshold(request) && outside !== undefined && positive + negative > 0) {
+    return [
+      `the scores are not between 0 and 1, since one is ${String(outside)}, but decisions are made at the ${threshold}: ${share} are positive. If that is not meant, ${choose}`,
+    ];
+  }
+  // If there is no other decision, the metrics have a warning.
+  if (negative === 0 || positive / (positive + negative) < MOSTLY_POSITIVE) return [];
+  return [
+    `${share} of the decisions are positive, because the scores reach the ${threshold}. If the scores have another scale, ${choose}`,
+  ];
+}
