@@ -163,12 +163,12 @@ class Best {
     if (this.#found.push(one) > 4 * this.#keep) this.#found = this.sorted();
   }
 
-  /** Returns the kept conjunctions. Among equals, those with fewer conditions and earlier columns come first. */
+  /**
+   * Returns the kept conjunctions. The sort is stable, so equals remain in the order in which they were added: fewer
+   * conditions first, then earlier columns, then smaller codes.
+   */
   sorted(): Conjunction[] {
-    const size = ({ t }: Conjunction): number => Math.abs(t);
-    return this.#found
-      .sort((a, b) => size(b) - size(a) || a.columns.length - b.columns.length || compareKeys(a, b))
-      .slice(0, this.#keep);
+    return this.#found.sort((a, b) => Math.abs(b.t) - Math.abs(a.t)).slice(0, this.#keep);
   }
 
   /** Returns the |t| that a conjunction must reach to be kept. */
@@ -176,13 +176,6 @@ class Best {
     this.#found = this.sorted();
     return this.#found.length < this.#keep ? 0 : Math.abs(this.#found[this.#keep - 1]?.t ?? 0);
   }
-}
-
-function compareKeys(a: Conjunction, b: Conjunction): number {
-  const first = [...a.columns, ...a.codes];
-  const second = [...b.columns, ...b.codes];
-  const at = first.findIndex((value, index) => value !== second[index]);
-  return at < 0 ? 0 : (first[at] as number) - (second[at] as number);
 }
 
 /** A set of columns with the counts of its cells. */

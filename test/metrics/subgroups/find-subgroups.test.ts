@@ -396,7 +396,10 @@ describe('findSubgroups', () => {
     expect((await errorOf(empty, HIRED)).message).to.match(/nothing can be measured/);
     expect((await errorOf([], HIRED)).message).to.match(/no column 'sex'/);
     const many = { ...HIRED, method: 'max-t', samples: 1_000_000 };
-    expect((await errorOf(makeRows(), many)).message).to.match(/takes too long/);
+    const error = (await errorOf(makeRows(), many)) as Error & { context?: unknown; suggestion?: string };
+    expect(error.message).to.match(/draws 1,000,000 replicates of .* takes too long/);
+    expect(error.context).to.deep.include({ parameter: 'method', samples: 1_000_000 });
+    expect(error.suggestion).to.match(/split/);
   });
 
   it('states a minimum detectable difference, which is smaller for larger subgroups', async () => {

@@ -117,6 +117,20 @@ describe('the largest |t| with clusters', () => {
     for (const t of maxima) expect(t).to.be.closeTo(Math.max(...observed), 1e-9);
   });
 
+  it('joins the largest sizes with the size before, if fewer than 20 clusters have them', async () => {
+    const maximaFor = async (largest: number): Promise<number> => {
+      const sizes = range(40 + largest).map((cluster) => (cluster < 40 ? 1 : 2));
+      const clusters = sizes.flatMap((size, cluster) => Array<number>(size).fill(cluster));
+      const values = clusters.map((cluster) => ((sizes[cluster] as number) === 1 ? 1 : 0));
+      const codes = [clusters.map((cluster) => (cluster % 4 === 0 ? 1 : 0))];
+      const { maxima } = await draw({ codes, values, clusters }, 40);
+      return new Set([...maxima].map((t) => t.toFixed(9))).size;
+    };
+    // All clusters of a size have the same value: exchanges within a size change nothing.
+    expect(await maximaFor(20)).to.equal(1);
+    expect(await maximaFor(19)).to.be.above(5);
+  });
+
   it('joins sizes that fewer than 20 clusters have with the next size', async () => {
     const sizes = range(100).map((cluster) => (cluster < 19 ? 1 : cluster < 60 ? 2 : 3));
     const clusters = sizes.flatMap((size, cluster) => Array<number>(size).fill(cluster));
