@@ -257,6 +257,24 @@ describe('evenhand monitor', () => {
     expect(Object.keys(JSON.parse(empty.stdout) as object)).to.deep.equal(['alerts', 'watches', 'states', 'metrics', 'preview', 'n_events', 'faults', 'refused_lines', 'warnings']);
   }); // prettier-ignore
 
+  it('warns if an earlier run with the same state has counted a file', async () => {
+    const rows = decisions(400);
+    const [june, july] = [makeCsv('june.csv', rows.slice(0, 200)), makeCsv('july.csv', rows.slice(200))];
+    const copy = makeCsv('copy.csv', rows.slice(0, 200));
+    const state = path.join(folder(), 'monthly.json');
+    const run = async (csv: string): Promise<{ warnings: string[]; n_events: number }> => {
+      const { stdout } = await runCli(['monitor', '--csv', csv, ...COLUMNS, '--state', state, '--json']);
+      return JSON.parse(stdout) as { warnings: string[]; n_events: number };
+    };
+    expect((await run(june)).warnings).to.deep.equal([]);
+    expect((await run(july)).warnings).to.deep.equal([]);
+    const again = await run(copy);
+    expect(again.n_events).to.equal(600);
+    expect(again.warnings).to.deep.equal([
+      `An earlier run with this state has counted the content of '${copy}', so its events count twice. If that is not intended, start again with a new state file and count each file once.`,
+    ]);
+  });
+
   it('prints a preview of the next check at the end, and exits with 1', async () => {
     const rows = decisions(4000, 0).map((row) => ({ ...row, approved: Number(row.sex === 'male') }));
     const csv = makeCsv('preview.csv', rows.slice(0, 399));

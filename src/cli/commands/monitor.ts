@@ -154,7 +154,7 @@ async function runMonitorCommand(options: MonitorOptions, request: MonitorReques
   try {
     const outcome = await (rows === undefined ? run() : onDatabase(rows, run));
     const { view, refusedLines } = outcome;
-    const counts = { n_events: view.nEvents, faults: view.faults, refused_lines: refusedLines, warnings: view.notes };
+    const counts = { n_events: view.nEvents, faults: view.faults, refused_lines: refusedLines, warnings: [...new Set([...view.notes, ...outcome.warnings])] }; // prettier-ignore
     await printResult(options, {
       json: () => ({ ...monitorToJson(outcome), ...counts }),
       text: () => describe(outcome),

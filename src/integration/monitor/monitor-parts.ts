@@ -114,6 +114,8 @@ export interface MonitorParts extends MonitorPaths {
   readonly policy: MonitorPolicy;
   /** The topic that this process reads alone; undefined if events come from elsewhere. */
   readonly kafka?: KafkaLines | undefined;
+  /** The SHA-256 of the files that this run and earlier runs with its state have counted. */
+  readonly files?: readonly string[] | undefined;
 }
 
 /** The default timestamp column. It is used if the request names no column and the data contain this column. */

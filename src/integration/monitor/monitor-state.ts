@@ -46,7 +46,12 @@ interface SavedState {
   readonly policy: MonitorPolicy;
   /** The positions in the stream, if it was read from Kafka. */
   readonly kafka?: TopicState | undefined;
+  /** The SHA-256 of the files that were counted last, the latest one at the end. */
+  readonly files?: readonly string[] | undefined;
 }
+
+/** The maximum number of files that a state remembers. */
+const MAX_FILES = 1000;
 
 /** The saved state of a monitoring run. */
 export interface MonitorState extends SavedState {
@@ -110,15 +115,24 @@ export async function readState(path: string): Promise<MonitorState | undefined>
   };
 }
 
+/** What a state contains besides the counts. */
+interface StateParts {
+  readonly tracker: RealTimeFairnessTracker;
+  readonly engine: FairnessDriftAndAlertEngine;
+  readonly policy: MonitorPolicy;
+  readonly kafka?: TopicState | undefined;
+  readonly files?: readonly string[] | undefined;
+}
+
 /** Writes the state of a run atomically: the file is written completely or stays unchanged. */
-export async function writeState(
-  path: string,
-  tracker: RealTimeFairnessTracker,
-  engine: FairnessDriftAndAlertEngine,
-  policy: MonitorPolicy,
-  kafka?: TopicState,
-): Promise<void> {
-  const state: SavedState = { tracker: tracker.snapshot(), engine: engine.snapshot(), policy, kafka };
+export async function writeState(path: string, { tracker, engine, policy, kafka, files }: StateParts): Promise<void> {
+  const state: SavedState = {
+    tracker: tracker.snapshot(),
+    engine: engine.snapshot(),
+    policy,
+    kafka,
+    files: files?.slice(-MAX_FILES),
+  };
   await writeFileAtomic(path, withChecksum(JSON.stringify(state)));
 }
 
@@ -126,7 +140,12 @@ function parse(text: string, path: string): SavedState {
   const state = parseJson(text);
   if (isMapping(state) && PARTS.every((part) => isMapping(state[part]))) {
     const saved = state as unknown as SavedState;
-    if (isMapping(saved.tracker.options) && isMapping(saved.tracker.options.columns) && isTopicState(saved.kafka)) {
+    if (
+      isMapping(saved.tracker.options) &&
+      isMapping(saved.tracker.options.columns) &&
+      isTopicState(saved.kafka) &&
+      areSums(saved.files)
+    ) {
       return saved;
     }
   }
@@ -141,6 +160,10 @@ function isTopicState(given: unknown): boolean {
   if (given === undefined) return true;
   if (!isMapping(given) || typeof given['topic'] !== 'string' || !isMapping(given['positions'])) return false;
   return Object.values(given['positions']).every((offset) => typeof offset === 'string' && /^\d{1,19}$/.test(offset));
+}
+
+function areSums(given: unknown): boolean {
+  return given === undefined || (Array.isArray(given) && given.every((one) => /^[\da-f]{64}$/.test(String(one))));
 }
 
 const PARTS = ['tracker', 'engine', 'policy'];

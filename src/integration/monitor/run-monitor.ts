@@ -1,6 +1,7 @@
 import { formatCount } from '../../internal/format.ts';
 import { parseObject } from '../../internal/values.ts';
 import { titleOf } from '../../io/engines/count-on-engine.ts';
+import { hashInputFile } from '../../io/checksum.ts';
 import { findFiles } from '../../io/find-files.ts';
 import { loadData } from '../../io/load-data.ts';
 import { assertLabelsCounted } from '../../io/positive-label.ts';
@@ -134,14 +135,34 @@ async function replayFile(
   });
   await assertLabelsInFile(request, files, table);
   const hasUsual = paths.saved === undefined && table.has(USUAL_TIMESTAMP);
-  const parts = makeParts(request, paths, timestamp ?? (hasUsual ? USUAL_TIMESTAMP : undefined));
+  const counted = await countedFiles(request, files, paths.saved?.files);
+  const parts = { ...makeParts(request, paths, timestamp ?? (hasUsual ? USUAL_TIMESTAMP : undefined)), files: counted.all }; // prettier-ignore
   const { tracker, engine } = parts;
   const before = countedSoFar(tracker);
   const known = idsOf(parts.engine);
   const extraChecks = extraChecksOf(request);
   const result = await replay(table, { tracker, engine, lookEvery, extraChecks, onProgress: hooks.onProgress });
   assertRowsCounted(request, tracker, before, files.title);
-  return finish(request, parts, { ...result, known, refusedLines: 0, remarks: warnings });
+  return finish(request, parts, { ...result, known, refusedLines: 0, remarks: [...warnings, ...counted.remarks] });
+}
+
+/** Returns the checksums of all files of a state, and a warning for each file that an earlier run has counted. */
+async function countedFiles(
+  { state }: MonitorRequest,
+  { files }: FoundFiles,
+  earlier: readonly string[] = [],
+): Promise<{ readonly all: readonly string[]; readonly remarks: readonly string[] }> {
+  if (state === undefined) return { all: earlier, remarks: [] };
+  const known = new Set(earlier);
+  const hashed = await Promise.all(files.map(async ({ path, name }) => ({ name, sum: (await hashInputFile(path)).sha256 }))); // prettier-ignore
+  return {
+    all: [...known, ...hashed.flatMap(({ sum }) => sum ?? [])],
+    remarks: hashed.flatMap(({ name, sum }) =>
+      sum !== null && known.has(sum)
+        ? [`An earlier run with this state has counted the content of '${name}', so its events count twice. If that is not intended, start again with a new state file and count each file once.`]
+        : [],
+    ), // prettier-ignore
+  };
 }
 
 /** Replays rows that a database counts by time. */

@@ -29,7 +29,8 @@ export async function writeOutputs(request: MonitorRequest, parts: MonitorParts)
       // The counts and the positions of a state belong together: nothing is counted while it is encoded.
       const positions = parts.kafka?.positions;
       const topic = request.topic ?? '';
-      await writeState(state, tracker, engine, policy, positions === undefined ? undefined : { topic, positions });
+      const kafka = positions === undefined ? undefined : { topic, positions };
+      await writeState(state, { tracker, engine, policy, kafka, files: parts.files ?? parts.saved?.files });
       if (positions !== undefined) parts.kafka?.noteSaved(positions);
       return [state];
     });
