@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect } from 'chai';
@@ -8,7 +8,10 @@ import { parse, parseAllDocuments } from 'yaml';
 import { endServices, startService } from '../api/serve/service-process.ts';
 import { lintDockerfile, parseDockerfile, stagesOf } from '../helpers/dockerfile.ts';
 import { projectRoot } from '../helpers/project-files.ts';
+import { useTemporaryFolder } from '../helpers/run-cli.ts';
 import { useService } from '../helpers/service.ts';
+
+const folder = useTemporaryFolder();
 
 const read = (name: string): string => readFileSync(path.join(projectRoot, name), 'utf8');
 
@@ -231,6 +234,27 @@ describe('deploy/probe.mjs', function () {
       );
     });
   }
+});
+
+describe('deploy/probe.mjs with a file of keys', function () {
+  this.timeout(60_000);
+  afterEach(endServices);
+
+  it('asks with the first key of the file', async () => {
+    const file = path.join(folder(), 'keys.txt');
+    writeFileSync(file, '\nteam-a:a-key-in-a-file-0123\nanother-key-0123456\n');
+    const service = await startService([], { EVENHAND_API_KEYS_FILE: file });
+    const { EVENHAND_API_KEYS: _, ...others } = process.env;
+    const env = { ...others, EVENHAND_API_KEYS_FILE: file, EVENHAND_PROBE_PORT: String(service.port) };
+    const probe = (own: NodeJS.ProcessEnv) =>
+      spawnSync(process.execPath, [path.join(projectRoot, 'deploy/probe.mjs'), '/ready'], {
+        env: own,
+        timeout: 20_000,
+      });
+    expect(probe(env).status).to.equal(0);
+    const without = probe({ ...env, EVENHAND_API_KEYS_FILE: '' });
+    expect([without.status, without.stderr.toString().includes('answered with 401')]).to.deep.equal([1, true]);
+  });
 });
 
 describe('deploy/kubernetes.yaml', () => {

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
+import { readSecret } from '../../io/read-secret.ts';
 import type { RequestState, Service, ServiceContext } from '../context/service-context.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 import { countRequest, type ServiceMiddleware } from './service-middleware.ts';
@@ -27,16 +28,24 @@ function partsOfKey(given: string): { readonly tenant: string; readonly key: str
 }
 
 /**
- * Reads the keys of the service from the environment: `EVENHAND_API_KEYS`, a comma-separated list of keys, each perhaps
- * with a tenant (`team-a:KEY`). Returns no keys if the variable is unset or empty.
- * @throws {ConfigValidationError} if a key contains characters that a header cannot contain
+ * Reads the keys of the service from the environment: `EVENHAND_API_KEYS`, or the file that `EVENHAND_API_KEYS_FILE`
+ * names. Keys are separated by commas or new lines, each perhaps with a tenant (`team-a:KEY`). Returns no keys if both
+ * variables are unset or empty.
+ * @throws {ConfigValidationError} if a key contains characters that a header cannot contain, or the file has no key
+ * @throws {DataValidationError} if the file cannot be read
  */
 export function readKeys(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
-  const listed = (environment['EVENHAND_API_KEYS'] ?? '').split(',').map((key) => key.trim());
-  return checkKeys(
-    listed.filter((key) => key !== ''),
-    'EVENHAND_API_KEYS',
-  );
+  const text = readSecret(environment, 'EVENHAND_API_KEYS');
+  const listed = (text ?? '').split(/[,\r\n]/).map((key) => key.trim());
+  const keys = listed.filter((key) => key !== '');
+  const file = environment['EVENHAND_API_KEYS_FILE'] ?? '';
+  if (keys.length === 0 && file !== '') {
+    throw new ConfigValidationError(`The file of EVENHAND_API_KEYS_FILE contains no key: '${file}'.`, {
+      context: { variable: 'EVENHAND_API_KEYS_FILE', path: file },
+      suggestion: MAKE_ONE,
+    });
+  }
+  return checkKeys(keys, 'EVENHAND_API_KEYS');
 }
 
 /**

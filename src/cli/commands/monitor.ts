@@ -73,7 +73,7 @@ ${OPTION.naValues}
 --alerts <path>  append alert events to this file: .ndjson
 --webhook <url>  send alert events to this URL by POST, with retries
 ${OPTION.junit}
---state <path>  resume from this file if it exists, and write it at the end and at each refresh; needs the same columns, metrics, sizes, label horizon, alpha, limit and detectors
+--state <path>  resume from this file if it exists, and write it at the end and at each refresh; needs the same columns, metrics, sizes, label horizon, alpha, limit, strata and detectors
 --kafka <names>  read events from Kafka: its brokers as host:port, comma-separated; needs --topic and the package kafkajs
 --topic <name>  topic of Kafka; each message is a JSON object
 --kafka-tls  encrypt the connections to Kafka

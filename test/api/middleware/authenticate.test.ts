@@ -1,12 +1,17 @@
 import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 
 import { expect } from 'chai';
 
 import { answerProblems } from '../../../src/api/middleware/answer-problems.ts';
 import { authenticate, checkKeys, readKeys } from '../../../src/api/middleware/authenticate.ts';
 import { logRequests, requestId } from '../../../src/api/middleware/service-layers.ts';
-import { ConfigValidationError } from '../../../src/exceptions/index.ts';
+import { ConfigValidationError, DataValidationError } from '../../../src/exceptions/index.ts';
+import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { ask, bareApp, keptLogger, serviceWith } from './bare-app.ts';
+
+const folder = useTemporaryFolder();
 
 const KEY = 'first-key-0123456789';
 const OTHER = 'second-key-9876543210';
@@ -140,6 +145,34 @@ describe('readKeys', () => {
       expect(readKeys({ EVENHAND_API_KEYS: text })).to.deep.equal([]);
     });
   }
+
+  describe('from the file that EVENHAND_API_KEYS_FILE names', () => {
+    const write = (text: string): string => {
+      const file = path.join(folder(), 'keys.txt');
+      writeFileSync(file, text);
+      return file;
+    };
+
+    it('reads one key per line, or a comma-separated list', () => {
+      for (const text of [`${KEY}\n${OTHER}\n`, `${KEY}\r\n\r\n${OTHER}`, `${KEY}, ${OTHER}`]) {
+        expect(readKeys({ EVENHAND_API_KEYS_FILE: write(text) })).to.deep.equal([KEY, OTHER]);
+      }
+      expect(readKeys({ EVENHAND_API_KEYS: OTHER, EVENHAND_API_KEYS_FILE: write(KEY) })).to.deep.equal([OTHER]);
+    });
+
+    it('rejects a file without a key, which would make the service public, and one that does not exist', () => {
+      for (const text of ['', '\n', ' , ']) {
+        expect(() => readKeys({ EVENHAND_API_KEYS_FILE: write(text) })).to.throw(
+          ConfigValidationError,
+          /^The file of EVENHAND_API_KEYS_FILE contains no key: '.*keys\.txt'\.$/,
+        );
+      }
+      expect(() => readKeys({ EVENHAND_API_KEYS_FILE: '/nowhere/keys' })).to.throw(
+        DataValidationError,
+        /^The file of EVENHAND_API_KEYS_FILE cannot be read: '\/nowhere\/keys'\.$/,
+      );
+    });
+  });
 
   for (const [title, key] of [
     ['with a space in it', 'a key with blanks in it'],
