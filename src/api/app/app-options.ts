@@ -19,7 +19,8 @@ export interface AppOptions {
   /**
    * Accepted API keys. Every request except /health must send one of them (`Authorization: Bearer …`). A client sees only
    * the results and streams of its own key, unless keys share a tenant: `team-a:KEY`. The tenant is not sent.
-   * @defaultValue the keys in EVENHAND_API_KEYS, separated by commas; if it is not set, no key is required
+   * @defaultValue the keys in EVENHAND_API_KEYS, separated by commas, or in the file that EVENHAND_API_KEYS_FILE names;
+   *   if neither is set, no key is required
    */
   readonly keys?: readonly string[] | undefined;
   /**
