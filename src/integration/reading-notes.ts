@@ -125,14 +125,19 @@ function reversedScoreNotes(attributes: MeasuredRows['metrics']): string[] {
 /** The number of groups above which groups that are numbers are probably not meant. */
 const MANY_NUMBERS = 20;
 
-/** Notes columns of many numbers, such as ages, of which each is a group. */
+/** Returns whether a label is a number or starts with a date. */
+function isAmount(label: string): boolean {
+  return label.trim() !== '' && (!Number.isNaN(Number(label)) || /^\d{4}-\d{2}-\d{2}(?!\d)/.test(label));
+}
+
+/** Notes columns of many numbers or dates, such as ages, of which each is a group. */
 function numberNotes(names: readonly string[], groups: MeasuredRows['groups']): string[] {
   return names.flatMap((name, index) => {
     const labels = groups[index] ?? [];
-    if (labels.length <= MANY_NUMBERS || labels.some((label) => label.trim() === '' || Number.isNaN(Number(label))))
-      return [];
+    if (labels.length <= MANY_NUMBERS || !labels.every(isAmount)) return [];
+    const kind = labels.every((label) => !Number.isNaN(Number(label))) ? 'numbers' : 'dates';
     return [
-      `column '${name}' has ${String(labels.length)} different numbers, and each is a group. To compare ranges, such as under 40 and from 40, write them to a column first`,
+      `column '${name}' has ${String(labels.length)} different ${kind}, and each is a group. To compare ranges, such as ${kind === 'numbers' ? 'under 40 and from 40' : 'years'}, write them to a column first`,
     ];
   });
 }

@@ -185,6 +185,12 @@ describe('a sensitive column of numbers', () => {
 
   it('gives a note if it has more than 20 values, each of which is a group', () => {
     expect(validateRowsNow(rows).notes?.join()).to.match(/^column 'age' has 21 different numbers, .* ranges/);
+    const day = rows.sensitive.age.map((age) => `2026-10-${String(age).padStart(2, '0')}`);
+    expect(validateRowsNow({ ...rows, sensitive: { day } }).notes?.join()).to.match(
+      /^column 'day' has 21 different dates, .* years/,
+    );
+    const text = day.map((own) => `week of ${own}`);
+    expect(validateRowsNow({ ...rows, sensitive: { text } }).notes).to.equal(undefined);
   });
 
   it('gives no note for 20 values, and for texts', () => {
