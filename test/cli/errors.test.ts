@@ -124,6 +124,22 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
     /One column is used for the decisions or scores and for the true labels, so no decision could be wrong: change --y-true, or --y-pred or --score/,
   ],
   [
+    'a column of groups without a value',
+    () => {
+      const file = write('no-groups.csv', ['sex,region,p', ...Array.from({ length: 60 }, (_, row) => `,${row % 2 ? 'n' : 's'},1`)]);
+      return ['validate', '--csv', file, '--y-pred', 'p', '--sensitive', 'region', '--sensitive', 'sex'];
+    },
+    /All 60 rows lack a group in column 'sex', so nothing can be measured\./,
+  ], // prettier-ignore
+  [
+    'an intersection without a value',
+    () => {
+      const file = write('half-groups.csv', ['sex,region,p', ...Array.from({ length: 60 }, (_, row) => (row % 2 ? ',n,1' : 'f,,1'))]);
+      return ['validate', '--csv', file, '--y-pred', 'p', '--sensitive', 'sex,region'];
+    },
+    /All 60 rows lack a group in columns 'sex' and 'region', so nothing can be measured\./,
+  ], // prettier-ignore
+  [
     'one column as decisions and as a control feature',
     () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitive', 'sex', '--control', 'p'],
     /One column is used for the decisions or scores and as a control feature, .*: change --control, or --y-pred or --score/,

@@ -199,7 +199,7 @@ export function finishClassification(
     undecided: tablesOf((table) => foldUndecided(table, labels.length)),
     lacksWeights,
     hasTruth: yTrue !== undefined,
-    nDropped: countDropped(tables.counts, yPred.length),
+    nDropped: countDropped(tables.counts, yPred.length, labels.length === 0 ? 'a group' : undefined),
   };
 }
 

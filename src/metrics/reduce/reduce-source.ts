@@ -176,7 +176,7 @@ export async function reduceClassificationSource(
       ),
       lacksWeights: undecided.some(({ hasWeight }) => !hasWeight),
       hasTruth: request.yTrue !== undefined,
-      nDropped: countDropped(tables.counts, rowCount),
+      nDropped: countDropped(tables.counts, rowCount, groups.length === 0 ? lackingGroup(request.attributes[index]) : undefined), // prettier-ignore
       readings,
       ...(clusters && { clusters: clustersOfSums(clusters, groups.length, CELLS_PER_GROUP, request) }),
     };
@@ -185,6 +185,12 @@ export async function reduceClassificationSource(
     const kept = withoutSmallCells(stats, minCell);
     return { stats: kept, parts: partsOf(groups.filter(({ label }) => kept.labels.includes(label))) };
   });
+}
+
+/** Names the columns of groups of which no row has a value. */
+function lackingGroup(attribute: readonly string[] = []): string {
+  const names = attribute.map((name) => `'${name}'`).join(' and ');
+  return `a group in ${attribute.length === 1 ? 'column' : 'columns'} ${names}`;
 }
 
 /**

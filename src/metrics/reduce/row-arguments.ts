@@ -14,15 +14,20 @@ import type { ClusterRows } from '../statistics/cluster-stats.ts';
 
 /**
  * Returns the number of rows that `counts` does not include.
+ * @param lacking what all rows lack if the counts are empty
  * @throws {DataValidationError} if the counts are empty
  */
-export function countDropped(counts: ArrayLike<number>, rowCount: number): number {
+export function countDropped(
+  counts: ArrayLike<number>,
+  rowCount: number,
+  lacking = 'a prediction, a true value, a group or a weight',
+): number {
   const kept = sumOf(counts);
   if (kept > 0) return rowCount - kept;
   throw new DataValidationError(
     rowCount === 0
       ? 'There are no rows to measure.'
-      : `All ${String(rowCount)} rows lack a prediction, a true value, a group or a weight, so nothing can be measured.`,
+      : `All ${String(rowCount)} rows lack ${lacking}, so nothing can be measured.`,
     {
       code: 'empty-data',
       context: { rows: rowCount },
