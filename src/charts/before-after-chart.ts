@@ -98,10 +98,12 @@ export function beforeAfterChart(measure: ComparedMeasure, text: BeforeAfterText
   const sides = text.sides ?? BEFORE_AFTER;
   const sorted = measure.groups.filter(hasValue).sort(byValue);
   const rows = bothEnds(sorted);
-  const ends = sorted.flatMap(({ before, after }) =>
-    [before, after].flatMap((side) => (side === null ? [] : [side.value, ...(side.ci ?? [])])),
-  );
-  const fromZero = startsAtZero(ends.filter(Number.isFinite));
+  const ends = sorted
+    .flatMap(({ before, after }) =>
+      [before, after].flatMap((side) => (side === null ? [] : [side.value, ...(side.ci ?? [])])),
+    )
+    .filter(Number.isFinite);
+  const fromZero = startsAtZero(ends);
   const lines = [
     text.subtitle,
     gapSentence(measure, sides),
@@ -120,7 +122,7 @@ export function beforeAfterChart(measure: ComparedMeasure, text: BeforeAfterText
       legend: bottomLegend(rows.length === 0 ? [] : sides.map(({ name }) => name)),
       tooltip: { trigger: 'item' },
       grid: { ...besideGroups(labels), right: RIGHT, top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
-      xAxis: valueAxis(measure.unit, fromZero),
+      xAxis: valueAxis(measure.unit, fromZero ? [] : ends),
       yAxis: [
         // A category axis cannot place two dots above and below the middle of a row.
         { type: 'value', show: false, min: -0.5, max: rows.length - 0.5 },

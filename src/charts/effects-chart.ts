@@ -58,7 +58,7 @@ export function effectsChart({ title, subtitle, groups, overall }: ChartedEffect
       title: headline(title, lines),
       grid: { ...besideGroups(labels), top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
       // The axis always includes 0, the reference of an effect.
-      xAxis: valueAxis('number', true),
+      xAxis: valueAxis('number'),
       yAxis: groupColumns(labels, rows, ({ value }) => effectLabel(value)),
       series: [intervals('number', rows), dots(rows)],
     },

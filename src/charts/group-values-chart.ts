@@ -76,7 +76,8 @@ export function groupValuesChart(
   const sorted = measure.groups.filter(({ value }) => Number.isFinite(value)).sort(byValue);
   const rows = bothEnds(sorted);
   const [smallest, largest] = [sorted[0], sorted.at(-1)];
-  const fromZero = startsAtZero(sorted.flatMap(({ value, ci }) => [value, ...(ci ?? [])]));
+  const ends = sorted.flatMap(({ value, ci }) => [value, ...(ci ?? [])]);
+  const fromZero = startsAtZero(ends);
   const lines = [
     subtitle,
     gapSentence(measure.unit, smallest, largest),
@@ -95,7 +96,7 @@ export function groupValuesChart(
       ...(hasTitle ? { title: headline(measure.title, lines) } : {}),
       tooltip: { trigger: 'item' },
       grid: { ...besideGroups(labels, !isNarrow), top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
-      xAxis: valueAxis(measure.unit, fromZero, isNarrow ? (width < VERY_NARROW ? 2 : 3) : undefined),
+      xAxis: valueAxis(measure.unit, fromZero ? [] : ends, isNarrow ? (width < VERY_NARROW ? 2 : 3) : undefined),
       yAxis: groupColumns(labels, rows, ({ value }) => chartValue(value, measure.unit), !isNarrow),
       series: [intervals(measure.unit, rows), values(measure.unit, rows, smallest, largest)],
     },
@@ -208,12 +209,19 @@ export function byValue(a: ChartedGroup, b: ChartedGroup): number {
   return a.value - b.value || (a.label < b.label ? -1 : 1);
 }
 
-/** Returns the axis of values. Shares are in percent. */
-export function valueAxis(unit: Unit, fromZero: boolean, splitNumber = 5): unknown {
+/** If a share is above this one, the next tick above it may be more than 100%. */
+const NEARLY_ALL = 0.99;
+
+/**
+ * Returns the axis of values. Shares are in percent.
+ * @param ends the values and the ends of intervals, if the axis does not start at 0
+ */
+export function valueAxis(unit: Unit, ends: readonly number[] = [], splitNumber = 5): unknown {
   const format = unit === 'share' ? { formatter: '{value}%' } : {};
   return {
     type: 'value',
-    scale: !fromZero,
+    scale: ends.length > 0,
+    ...(unit === 'share' && Math.max(...ends) > NEARLY_ALL ? { max: 100 } : {}),
     splitNumber,
     ...axisLines({ ...font(12, COLOURS.quiet), hideOverlap: true, ...format }),
   };

@@ -86,6 +86,13 @@ describe('the chart of a value per group', () => {
     });
   }
 
+  it('ends the axis of shares at 100%, but not that of numbers', () => {
+    const near = [group('a', 1, [0.98, 1]), group('b', 0.995, [0.98, 0.999])];
+    expect(optionOf(groupValuesChart({ ...measure, groups: near })).xAxis).to.include({ scale: true, max: 100 });
+    const numbers = optionOf(groupValuesChart({ ...measure, unit: 'number', groups: near })).xAxis;
+    expect(numbers).to.include({ scale: true }).and.not.to.have.property('max');
+  });
+
   it('grows with the groups, and draws both ends of more than 40 and says so', async () => {
     const many = (count: number) =>
       Array.from({ length: count }, (_, index) => group(`g${String(index)}`, index / 100));
