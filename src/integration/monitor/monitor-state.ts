@@ -33,7 +33,7 @@ export interface MonitorPolicy {
 }
 
 /** How far a topic of Kafka has been counted. */
-export interface TopicState {
+interface TopicState {
   readonly topic: string;
   /** The next offset of each partition. */
   readonly positions: Readonly<Record<string, string>>;
