@@ -36,7 +36,7 @@ function errorCodesMarkdown(): string {
     '',
     'The property `context` of an error holds the details of the message, if they are known: `parameter`, `argument` or `column` (what is wrong), `index` or `path` (where), `expected` and `received` (or `value`).',
     '',
-    'The class of an error shows who can fix the problem. It also decides the [exit code](command-line.md#exit-codes) of a command: 1 for `FairnessAssertionError`; 2 for `ValueError`, `ConfigValidationError`, `DataValidationError`, `DependencyError` and `CacheMissError`; 3 for the others. In the last rows, `Problem` means that the HTTP service returned a problem response that was not caused by a library error.',
+    'The class of an error shows who can fix the problem. It also decides the [exit code](command-line.md#exit-codes) of a command: 1 for `FairnessAssertionError`; 2 for `ValueError`, `ConfigValidationError`, `DataValidationError`, `DependencyError` and `CacheMissError`; 3 for the others. A command checks which columns its metrics need before it measures, so a forgotten column is a `ValueError` (2). In the last rows, `Problem` means that the HTTP service returned a problem response that was not caused by a library error.',
     '',
     '| Code | Class | Cause | Fix |',
     '|---|---|---|---|',
