@@ -115,22 +115,18 @@ export async function readState(path: string): Promise<MonitorState | undefined>
   };
 }
 
-/** What a state contains besides the counts. */
-interface StateParts {
+/** What a state is made of: the parts of {@link SavedState}, before their snapshots are taken. */
+interface StateParts extends Omit<SavedState, 'tracker' | 'engine'> {
   readonly tracker: RealTimeFairnessTracker;
   readonly engine: FairnessDriftAndAlertEngine;
-  readonly policy: MonitorPolicy;
-  readonly kafka?: TopicState | undefined;
-  readonly files?: readonly string[] | undefined;
 }
 
 /** Writes the state of a run atomically: the file is written completely or stays unchanged. */
-export async function writeState(path: string, { tracker, engine, policy, kafka, files }: StateParts): Promise<void> {
+export async function writeState(path: string, { tracker, engine, files, ...parts }: StateParts): Promise<void> {
   const state: SavedState = {
     tracker: tracker.snapshot(),
     engine: engine.snapshot(),
-    policy,
-    kafka,
+    ...parts,
     files: files?.slice(-MAX_FILES),
   };
   await writeFileAtomic(path, withChecksum(JSON.stringify(state)));
