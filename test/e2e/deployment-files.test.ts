@@ -218,41 +218,29 @@ describe('deploy/probe.mjs', function () {
   const KEY = 'a-key-for-the-probe-0123';
   afterEach(endServices);
 
+  const probe = (env: NodeJS.ProcessEnv, ...args: string[]) =>
+    spawnSync(process.execPath, [path.join(projectRoot, 'deploy/probe.mjs'), ...args], { env, timeout: 20_000 });
+
   for (const keys of ['', KEY, ` ${KEY} , another-key-0123456`, `team-a:${KEY},another-key-0123456`]) {
     it(`asks with the first of the keys '${keys}'`, async () => {
       const service = await startService([], { EVENHAND_API_KEYS: keys });
       const env = { ...process.env, EVENHAND_API_KEYS: keys, EVENHAND_PROBE_PORT: String(service.port) };
-      const probe = (...args: string[]) =>
-        spawnSync(process.execPath, [path.join(projectRoot, 'deploy/probe.mjs'), ...args], { env, timeout: 20_000 });
-      for (const args of [[], ['/health'], ['/ready']]) expect(probe(...args).status, args.join()).to.equal(0);
-      const wrong = spawnSync(process.execPath, [path.join(projectRoot, 'deploy/probe.mjs'), '/ready'], {
-        env: { ...env, EVENHAND_API_KEYS: 'a-wrong-key-0123456789' },
-        timeout: 20_000,
-      });
+      for (const args of [[], ['/health'], ['/ready']]) expect(probe(env, ...args).status, args.join()).to.equal(0);
+      const wrong = probe({ ...env, EVENHAND_API_KEYS: 'a-wrong-key-0123456789' }, '/ready');
       expect([wrong.status, wrong.stderr.toString().includes('/ready answered with 401')]).to.deep.equal(
         keys === '' ? [0, false] : [1, true],
       );
     });
   }
-});
 
-describe('deploy/probe.mjs with a file of keys', function () {
-  this.timeout(60_000);
-  afterEach(endServices);
-
-  it('asks with the first key of the file', async () => {
+  it('asks with the first key of a file', async () => {
     const file = path.join(folder(), 'keys.txt');
     writeFileSync(file, '\nteam-a:a-key-in-a-file-0123\nanother-key-0123456\n');
     const service = await startService([], { EVENHAND_API_KEYS_FILE: file });
     const { EVENHAND_API_KEYS: _, ...others } = process.env;
     const env = { ...others, EVENHAND_API_KEYS_FILE: file, EVENHAND_PROBE_PORT: String(service.port) };
-    const probe = (own: NodeJS.ProcessEnv) =>
-      spawnSync(process.execPath, [path.join(projectRoot, 'deploy/probe.mjs'), '/ready'], {
-        env: own,
-        timeout: 20_000,
-      });
-    expect(probe(env).status).to.equal(0);
-    const without = probe({ ...env, EVENHAND_API_KEYS_FILE: '' });
+    expect(probe(env, '/ready').status).to.equal(0);
+    const without = probe({ ...env, EVENHAND_API_KEYS_FILE: '' }, '/ready');
     expect([without.status, without.stderr.toString().includes('answered with 401')]).to.deep.equal([1, true]);
   });
 });
