@@ -1,7 +1,7 @@
 import { sumOf } from '../internal/values.ts';
 import { type DecisionRateName, rateCells } from '../metrics/measures/index.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
-import { decisionTotals, type GroupStats, sumCells } from '../metrics/statistics/group-stats.ts';
+import { cellIndex, decisionTotals, type GroupStats, sumCells } from '../metrics/statistics/group-stats.ts';
 import { type MeasureOptions, SCORE_THRESHOLD } from '../schemas/validate-values.ts';
 import { isFavourable, type LabelCounts } from '../table/index.ts';
 import type { GateRequest } from './gates.ts';
@@ -53,7 +53,9 @@ export function readingNotes(
     ...thresholdNotes(request, stats, scores),
     ...numberNotes(request.names, groups),
     // Each class is compared with all others, so that each is positive once.
-    ...(request.average === undefined ? [...favourableNotes(labels), ...oppositeNotes(stats)] : []),
+    ...(request.average === undefined
+      ? [...favourableNotes(labels), ...oppositeNotes(stats), ...selectedLabelNotes(stats)]
+      : []),
     ...reversedScoreNotes(metrics),
   ];
 }
@@ -102,6 +104,37 @@ function oppositeNotes(stats: readonly GroupStats[]): string[] {
   const percent = (rate: number): string => `${(100 * rate).toFixed(1)}%`;
   return [
     `in every group, decisions are positive more often for rows with a negative true label (${percent(wrongRate)} in total) than for rows with a positive one (${percent(rightRate)}). Check which labels are positive: --positive-label and --y-true-positive-label, in code positiveLabel and yTruePositiveLabel`,
+  ];
+}
+
+/**
+ * The shares of rows with a true label, of those with one decision, from which labels depend on the decision: at most the
+ * first for one decision, and at least the second for the other.
+ */
+const [FEW_LABELS, MANY_LABELS] = [0.05, 0.5];
+
+/**
+ * Notes true labels that are known only for one decision, as for loans: who is refused cannot repay. Then the other
+ * decision hardly occurs among the rows with a label, and rates of each true label are near 0 or 1 in every group.
+ */
+function selectedLabelNotes(stats: readonly GroupStats[]): string[] {
+  const decided = stats.find((one) => one.kind === 'classification');
+  if (decided?.hasTruth !== true) return [];
+  const labelledShare = (decision: 0 | 1): number => {
+    const [negative = 0, positive = 0, unknown = 0] = ([0, 1, 2] as const).map((truth) =>
+      sumOf(sumCells(decided.counts, [cellIndex(truth, decision)])),
+    );
+    return (negative + positive) / (negative + positive + unknown);
+  };
+  const [ofNegative, ofPositive] = [labelledShare(0), labelledShare(1)];
+  // Without rows of a decision, its share is NaN.
+  const isSelected = Math.min(ofNegative, ofPositive) <= FEW_LABELS && Math.max(ofNegative, ofPositive) >= MANY_LABELS;
+  if (!isSelected) return [];
+  const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
+  const others =
+    ofPositive > ofNegative ? '; predictive_parity_difference compares the rows with a positive decision' : '';
+  return [
+    `a true label is known for ${percent(ofPositive)} of the rows with a positive decision, but for ${percent(ofNegative)} of those with a negative one. True and false positive rates then describe the rows that were selected, and a gap of 0 between them means nothing. Compare selection rates${others}`,
   ];
 }
 

@@ -312,6 +312,28 @@ describe('notes on labels that may be the opposite', () => {
     );
   });
 
+  it('say that true labels are known only for the rows that a decision selected', () => {
+    // The loans of docs/which-metric.md: 100 approved and 100 refused in each group, and 80 of the approved repay.
+    const notesOf = (labelOf: (approved: number, row: number) => number | null): readonly string[] => {
+      const approved = Array.from({ length: 400 }, (_, row) => Number(row % 4 < 2));
+      const groups = approved.map((_, row) => (row % 2 === 0 ? 'f' : 'm'));
+      return validateRowsNow({ yPred: approved, yTrue: approved.map(labelOf), sensitive: groups, withCi: false }).notes ?? []; // prettier-ignore
+    };
+    const repaid = (row: number): number => Number(row % 10 < 8);
+    expect(notesOf((approved, row) => (approved === 1 ? repaid(row) : null))).to.deep.equal([
+      'a true label is known for 100.0% of the rows with a positive decision, but for 0.0% of those with a negative one. True and false positive rates then describe the rows that were selected, and a gap of 0 between them means nothing. Compare selection rates; predictive_parity_difference compares the rows with a positive decision',
+    ]);
+    // Labels of one refused row in 20 are enough for no other rates; 3 of 4 are.
+    expect(notesOf((approved, row) => (approved === 1 || row % 40 === 2 ? repaid(row) : null))[0]).to.match(/for 5\.0% of those with a negative/); // prettier-ignore
+    expect(notesOf((approved, row) => (approved === 1 || row % 8 !== 2 ? repaid(row) : null))).to.deep.equal([]);
+    // Released people can offend again, and detained ones cannot.
+    expect(notesOf((detained, row) => (detained === 0 ? repaid(row) : null))[0]).to.match(
+      /^a true label is known for 0\.0% of the rows with a positive decision, but for 100\.0% of those with a negative one\..* Compare selection rates$/,
+    );
+    // Labels that arrive late for everybody.
+    expect(notesOf((_, row) => (row < 40 ? repaid(row) : null))).to.deep.equal([]);
+  });
+
   it('are silent if classes are averaged, because each is positive once', async () => {
     const classes = ['a', 'b', 'c'];
     const yTrue = sex.map((_, row) => classes[(row >> 1) % 3] ?? '');

@@ -47,12 +47,12 @@ export const CSV_EXAMPLE = 'group,decision\na,1\na,0\na,1\nb,0\nb,1\nb,0\n';
 /** The same rows as one JSON object per line. */
 export const NDJSON_EXAMPLE = '{"group":"a","decision":1}\n{"group":"a","decision":0}\n{"group":"b","decision":1}\n';
 
-/** Example events for the query `y_pred=approved&sensitive=sex&y_true=repaid`. */
+/** Example events for the query `y_pred=flagged&sensitive=sex&y_true=fraud`. */
 export const EVENTS_EXAMPLE =
-  '{"id":"a1","approved":1,"sex":"f"}\n{"id":"a2","approved":0,"sex":"f"}\n{"id":"a3","approved":1,"sex":"m"}\n';
+  '{"id":"a1","flagged":1,"sex":"f"}\n{"id":"a2","flagged":0,"sex":"f"}\n{"id":"a3","flagged":1,"sex":"m"}\n';
 
 /** Example labels of the same events. */
-export const LABELS_EXAMPLE = '{"id":"a1","repaid":1}\n{"id":"a3","repaid":0}\n';
+export const LABELS_EXAMPLE = '{"id":"a1","fraud":1}\n{"id":"a3","fraud":0}\n';
 
 const LLM_CONFIG = {
   provider: 'local',
@@ -415,7 +415,7 @@ export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
       description:
         'The first events create the stream, with its fields, metrics and limits in the query; later events may omit them. An event whose id was counted before (among the last 100,000) is not counted again, so a request can be repeated. With a store, events are on disk or in Redis before the answer. If a line is invalid, no line is counted.',
       parameters: [STREAM_PARAMETER, ...monitorQueryParameters()],
-      requestBody: lines(EVENTS_EXAMPLE, 'For y_pred=approved, sensitive=sex'),
+      requestBody: lines(EVENTS_EXAMPLE, 'For y_pred=flagged, sensitive=sex'),
       responses: {
         200: { ...jsonAnswer('The events.', 'EventsAnswer'), links: STREAM_LINKS },
         ...commonProblems(),
@@ -427,7 +427,7 @@ export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
       description:
         'Lines with the id of an event and its true label, in the field y_true of the stream. A second label of an event is not counted.',
       parameters: [STREAM_PARAMETER],
-      requestBody: lines(LABELS_EXAMPLE, 'For y_true=repaid'),
+      requestBody: lines(LABELS_EXAMPLE, 'For y_true=fraud'),
       responses: {
         200: { ...jsonAnswer('The labels.', 'LabelsAnswer'), links: STREAM_LINKS },
         ...commonProblems(),

@@ -67,7 +67,7 @@ Examples:
       --sensitive sex --sensitive race --sensitive sex,race --out report.html
 
   Two files; equalized odds as well as selection rates, and the effect on revenue:
-  $ evenhand ab-test --control-csv a.csv --treatment-csv b.csv --outcome approved --y-true repaid \\
+  $ evenhand ab-test --control-csv a.csv --treatment-csv b.csv --outcome flagged --y-true fraud \\
       --sensitive sex --metric demographic_parity_difference,equalized_odds_difference --business revenue
 
   An experiment that is still running and is checked every day:

@@ -23,7 +23,7 @@ ${OPTION.report}`,
     help: `
 Examples:
   Measure, and write a card from the result:
-  $ evenhand validate --csv test.csv --y-pred approved --y-true repaid --sensitive sex --sensitive sex,race \\
+  $ evenhand validate --csv test.csv --y-pred predicted --y-true repaid --sensitive sex --sensitive sex,race \\
       --out result.json
   $ evenhand model-card result.json --name "Loan model" --out card.md --out card.html
 

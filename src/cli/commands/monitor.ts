@@ -108,16 +108,17 @@ Examples:
   $ EVENHAND_SQL_PASSWORD=… evenhand monitor --sql postgres://ana@db.example/shop \\
       --query "SELECT *, CAST(decided_at AS DATE) AS day FROM loans" --timestamp day --y-pred approved --sensitive sex
 
-  A live stream, one JSON object per line; a later run resumes where it stopped:
+  A live stream, one JSON object per line. The first run reads the file from its start:
   $ tail -n +1 -F decisions.ndjson | evenhand monitor --y-pred approved --sensitive sex --state monitor.json \\
       --records records.csv --alerts alerts.ndjson --output-dir monitoring
 
-  In a later run, read only new lines: tail -n 0 -F. Restarting tail can lose or repeat lines. With --id, an event
+  A later run with the same --state continues. It must read only new lines, tail -n 0 -F, or it counts the old
+  ones again. Restarting tail can lose or repeat lines. With --id, an event
   that is repeated counts once (duplicate_id). With --state, checks happen only after every --look-every events,
   so that a resumed run finds the same as a run without a break. The end of the input is shown as a preview.
 
-  True labels that arrive later: {"case": 7, "approved": 1, "sex": "f"}, and some days later {"case": 7, "repaid": 0}
-  $ evenhand monitor --y-pred approved --y-true repaid --id case --sensitive sex --output-dir monitoring < events.ndjson
+  True labels that arrive later: {"case": 7, "flagged": 1, "sex": "f"}, and some days later {"case": 7, "fraud": 0}
+  $ evenhand monitor --y-pred flagged --y-true fraud --id case --sensitive sex --output-dir monitoring < events.ndjson
 
   A topic of Kafka, counted by this process alone; the state also keeps the offsets:
   $ evenhand monitor --kafka kafka.example:9092 --topic decisions --y-pred approved --sensitive sex --state monitor.json

@@ -33,7 +33,7 @@ ${OPTION.naValues}`,
     help: `
 Examples:
   Count in PostgreSQL, and measure the counts. No row leaves the database:
-  $ psql --csv -c "$(evenhand sql --dialect postgres --table loans --y-pred approved \\
+  $ psql --csv -c "$(evenhand sql --dialect postgres --table loans --y-pred predicted \\
       --y-true repaid --sensitive sex --sensitive race)" > counts.csv
   $ evenhand validate --counts counts.csv --sensitive sex --sensitive race
 

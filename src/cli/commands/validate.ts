@@ -97,7 +97,7 @@ Examples:
   $ evenhand validate --csv decisions.csv --y-pred approved --sensitive sex --sensitive race
 
   A gate for continuous integration, with a report:
-  $ evenhand validate --csv decisions.csv --y-true repaid --y-pred approved --sensitive sex \\
+  $ evenhand validate --csv test.csv --y-true repaid --y-pred predicted --sensitive sex \\
       --metric equalized_odds_difference --threshold 0.1 --out report.html
 
   The four-fifths rule:
@@ -124,13 +124,14 @@ Examples:
 
   Rows in a database, which counts them itself:
   $ EVENHAND_SQL_PASSWORD=… evenhand validate --sql postgres://ana@db.example/shop --table loans \\
-      --y-pred approved --y-true repaid --sensitive sex
+      --y-pred approved --sensitive sex
 
   Several reports, and what changed since the last one:
   $ evenhand validate --csv june.csv --y-pred approved --sensitive sex --measures selection_rate,count \\
       --out june.html --out june.json --out june.csv --out-plot june.svg --compare may.json
 
-Groups that are too small are excluded and listed. An undefined metric fails the gate.
+Groups that are too small are excluded and listed. An undefined metric fails the gate. True and false positive rates
+need true labels of all rows: if only approved people can repay, compare selection rates of them.
 Exit codes: 0 passed or no threshold, 1 a gate failed, 2 invalid options or data, 3 an internal error, 130
 interrupted.`,
     run,

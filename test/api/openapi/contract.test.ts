@@ -208,11 +208,11 @@ describe('the service follows its OpenAPI document', function () {
 
     it('answers the operations of a stream with 200, and its deletion with 204', async () => {
       const stream = 'contract';
-      const query = 'y_pred=approved&sensitive=sex&y_true=repaid';
+      const query = 'y_pred=flagged&sensitive=sex&y_true=fraud';
       keeper.check('addEvents', 200, await ask(app, 'addEvents', { stream, query, ...lines(EVENTS_EXAMPLE) }));
       keeper.check('addLabels', 200, await ask(app, 'addLabels', { stream, ...lines(LABELS_EXAMPLE) }));
       const many = Array.from({ length: 1000 }, (_, id) =>
-        JSON.stringify({ id, approved: Number(id % 2 === 0 && id % 3 > 0), sex: id % 2 === 0 ? 'f' : 'm' }),
+        JSON.stringify({ id, flagged: Number(id % 2 === 0 && id % 3 > 0), sex: id % 2 === 0 ? 'f' : 'm' }),
       );
       const alarming = await ask(app, 'addEvents', { stream, ...lines(many.join('\n')) });
       keeper.check('addEvents', 200, alarming);
@@ -329,7 +329,7 @@ describe('the service follows its OpenAPI document', function () {
     for (const id of STREAM_LINES) {
       it(`answers ${id} with invalid lines by 400, 413, 415 and 422, slow lines by 408, and an unknown stream by 404`, async () => {
         const stream = 'problems';
-        const query = 'y_pred=approved&sensitive=sex&y_true=repaid';
+        const query = 'y_pred=flagged&sensitive=sex&y_true=fraud';
         await ask(app, 'addEvents', { stream, query, ...lines(EVENTS_EXAMPLE) });
         const bytes = { ...lines(''), body: Buffer.from([0x7b, 0xff, 0x7d]) };
         keeper.check(id, 400, await ask(app, id, { stream, ...bytes }));
