@@ -28,7 +28,7 @@ import type { PreparedRun } from './prepared-run.ts';
 import { assertJudgeAllowed, judgeAnswers, type JudgedAnswers, judgeWarnings, readOutcomes } from './read-outcomes.ts';
 import { RUN_LLM_EVAL_OPTION_NAMES, type RunLlmEvalOptions } from './run-options.ts';
 import { joinTranscripts, scoreRun } from './score-run.ts';
-import { readingWarnings, unreadAnswers } from './unread-answers.ts';
+import { answerWarnings, readingWarnings, unreadAnswers } from './unread-answers.ts';
 
 /** The maximum number of characters of a prompt that an error message quotes. */
 const SHOWN_CHARACTERS = 80;
@@ -249,6 +249,7 @@ export async function conclude(
     warnings: Object.freeze([
       ...runWarnings(run, summary),
       ...(judged === null ? [] : judgeWarnings(judged.result.report, run.config)),
+      ...answerWarnings(transcripts),
       ...readingWarnings(transcripts),
       ...languageWarning(transcripts, metrics),
       ...unevenWarnings(Object.values(metrics)),
@@ -263,6 +264,9 @@ function judgeSpending({ summary, cached }: JudgedAnswers): ActualSpending {
   return { ...nothing, cached, inputTokens: 0, outputTokens: 0, uncounted: 0, costUsd: 0, seconds: 0 };
 }
 
+/** What can change although its name stays the same. */
+const NAMES_BEHIND: Readonly<Record<string, string>> = { command: 'your program', http: 'your endpoint' };
+
 function runWarnings(run: PreparedRun, { failed, notSent, stopped, lastFailure }: RunSummary): readonly string[] {
   const { config, plan, known, notes } = run;
   if (run.collected !== null) return notes;
@@ -270,10 +274,10 @@ function runWarnings(run: PreparedRun, { failed, notSent, stopped, lastFailure }
   const before = [...known.records.values()].filter(({ error }) => error !== null).length;
   const reused = run.isReplay ? 0 : [...known.records.values()].filter(({ cached }) => cached).length;
   return [
-    // The key of a cached answer names the program or the URL, but cannot see that the code behind it was changed.
-    ...(reused > 0 && (config.provider === 'command' || config.provider === 'http')
+    // The key of a cached answer names the model, but cannot see what was changed behind the name.
+    ...(reused > 0 && config.provider !== 'local'
       ? [
-          `${reused.toLocaleString('en-US')} of ${all} answers are from the cache in '${config.cacheDir}'. If your ${config.provider === 'http' ? 'endpoint' : 'program'} has changed since they were written, delete this folder and run again.`,
+          `${reused.toLocaleString('en-US')} of ${all} answers are from the cache in '${config.cacheDir}', so that no request was sent for them. If ${NAMES_BEHIND[config.provider] ?? `what answers as '${config.model}'`} has changed since they were written, delete this folder and run again.`,
         ]
       : []),
     ...(config.provider === 'local' && !run.isReplay && run.client === null

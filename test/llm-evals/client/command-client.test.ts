@@ -205,7 +205,7 @@ describe('cached answers of a program', function () {
     const second = await runLlmEval(config, { allowCode: true });
     expect(second.transcripts.map(({ text }) => text)).to.deep.equal(['old', 'old']);
     expect(second.warnings.join()).to.match(
-      /^2 of 2 answers are from the cache in '.*cache'\. If your program has changed/,
+      /^2 of 2 answers are from the cache in '.*cache', so that no request was sent for them\. If your program has changed/,
     );
   });
 });

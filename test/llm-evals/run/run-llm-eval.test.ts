@@ -102,6 +102,11 @@ describe('runLlmEval', () => {
       const again = await runLlmEval(config);
       expect(requests).to.have.length(20);
       expect(again.actual).to.include({ requests: 0, cached: 20 });
+      // The model behind a name can change.
+      expect(first.warnings.join()).to.not.include('from the cache');
+      expect(again.warnings.join()).to.match(
+        /^20 of 20 answers are from the cache in '.*', so that no request was sent/,
+      );
       expect(JSON.stringify(again.metrics)).to.equal(JSON.stringify(first.metrics));
     });
 
