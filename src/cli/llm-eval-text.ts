@@ -143,7 +143,9 @@ function metricTable(metrics: readonly LlmMetricResult[]): ReportTable {
     columns: [
       { name: 'Metric', wraps: true },
       valueColumn('Value'),
-      ...[interval, 'Mean by chance', '95% by chance below', 'Adjusted p', 'n', 'Minimum detectable'].map(numberColumn),
+      ...[interval, 'Mean by chance', '95% by chance below'].map(numberColumn),
+      ...['Adjusted p', 'n'].map(valueColumn),
+      numberColumn('Minimum detectable'),
       { name: 'Significant', isEssential: true },
     ],
     rows: metrics.map((metric) => [
@@ -215,5 +217,9 @@ function spendingLine({ planned, actual, collected }: Pick<LlmEvalResult, 'plann
     actual.retries === 0
       ? ''
       : `, ${formatCount(actual.retries)} of them ${actual.retries === 1 ? 'a retry' : 'retries'}`;
-  return `Spent: ${counted(actual.requests, 'request')}${again} (planned ${formatCount(planned.requests)}), ${atMost}${counted(tokens, 'token')} (planned ${formatCount(planned.inputTokens + planned.outputTokens)}${why}), ${actual.costUsd === null ? '' : atMost}${costText(actual.costUsd)} (planned ${costText(planned.costUsd)}), ${formatNumber(actual.seconds, 1)} s.`;
+  const cost =
+    actual.costUsd === null && planned.costUsd === null
+      ? 'cost unknown'
+      : `${actual.costUsd === null ? '' : atMost}${costText(actual.costUsd)} (planned ${costText(planned.costUsd)})`;
+  return `Spent: ${counted(actual.requests, 'request')}${again} (planned ${formatCount(planned.requests)}), ${atMost}${counted(tokens, 'token')} (planned ${formatCount(planned.inputTokens + planned.outputTokens)}${why}), ${cost}, ${formatNumber(actual.seconds, 1)} s.`;
 }

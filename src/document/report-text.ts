@@ -101,6 +101,14 @@ export function listed(names: readonly string[], most = 12): string {
   return shown.length < 2 ? (shown[0] ?? 'none') : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1) ?? ''}`;
 }
 
+/** Returns a sentence that points from a pass to its notes; none without notes. */
+export function beforeRelying(notes: number): string[] {
+  if (notes === 0) return [];
+  return [
+    `Before you rely on this verdict, read the ${notes === 1 ? 'note' : `${notes.toLocaleString('en-US')} notes`} below.`,
+  ];
+}
+
 /**
  * Returns the items of a list. If there are more than `most` items, returns the first items and a last item with the
  * number of the remaining items.

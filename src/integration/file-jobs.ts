@@ -1,17 +1,18 @@
 import type { OnProgress } from '../internal/progress.ts';
 import { findFiles } from '../io/find-files.ts';
-import { findRepeatedIdentifiers } from '../io/first-rows.ts';
+import { readFirstRows } from '../io/first-rows.ts';
 import { loadData } from '../io/load-data.ts';
+import type { PerArm } from '../monitoring/ab-test/ab-test-fields.ts';
 import type { ABTestResult } from '../monitoring/ab-test/ab-test-result.ts';
 import { FairnessABTestAnalyzer } from '../monitoring/ab-test/fairness-ab-test-analyzer.ts';
 import { splitArms } from '../monitoring/ab-test/split-arms.ts';
 import type { ABTestRequest } from '../schemas/ab-test.ts';
 import type { DataPaths, FileSource } from '../schemas/data-source.ts';
-import type { Table } from '../table/index.ts';
+import { repeatedIdentifiersIn, type Table } from '../table/index.ts';
 import type { TrainingSource } from '../training/data/training-data.ts';
 import { type CalibrateTableOptions, calibrateTable } from '../training/postprocessing/calibrator/calibrate-table.ts';
 import type { TableCalibration } from '../training/postprocessing/calibrator/table-calibration.ts';
-import { heldOutRowsNote } from './cluster-notes.ts';
+import { heldOutRowsNote } from './column-notes.ts';
 
 type Source = DataPaths | FileSource;
 
@@ -65,7 +66,8 @@ export async function loadTrainingSource({ csv, testCsv, ...columns }: TrainingF
  * @param used the columns whose role is known
  */
 export async function heldOutNotes(csv: Source, used: readonly string[]): Promise<readonly string[]> {
-  const found = await findRepeatedIdentifiers(await findFiles(csv), new Set(used));
+  const rows = await readFirstRows(await findFiles(csv));
+  const found = rows === undefined ? [] : repeatedIdentifiersIn(rows, new Set(used));
   // Other texts, such as descriptions of a charge, may repeat for other reasons.
   return found.filter(({ isNamed }) => isNamed).map(heldOutRowsNote);
 }
@@ -77,6 +79,8 @@ interface FileABTest {
   readonly n: number;
   /** The number of rows in neither arm. */
   readonly nLeftOut: number;
+  /** The labels of the arms; undefined if each arm has its own files. */
+  readonly arms: PerArm<string> | undefined;
 }
 
 /** A checked A/B test, whose files are not read yet. */
@@ -96,9 +100,9 @@ export function planABTest(request: ABTestRequest): PlannedABTest {
   const analyzer = analyzerOf(request);
   return {
     run: async (options = {}) => {
-      const { control, treatment, nLeftOut } = await readArms(request, analyzer);
+      const { control, treatment, nLeftOut, labels: arms } = await readArms(request, analyzer);
       const result = analyzer.analyze(control, treatment, options);
-      return { result, n: control.rowCount + treatment.rowCount, nLeftOut };
+      return { result, n: control.rowCount + treatment.rowCount, nLeftOut, arms };
     },
   };
 }
@@ -120,6 +124,7 @@ function analyzerOf(request: ABTestRequest): FairnessABTestAnalyzer {
 interface Arms {
   readonly control: Table;
   readonly treatment: Table;
+  readonly labels?: PerArm<string>;
   readonly nLeftOut: number;
 }
 

@@ -188,7 +188,7 @@ function assertAttributes({ attributes = [] }: Gate, { names }: GateRequest): vo
  * Returns the name of an attribute in the report: `sex||race` for `sex||race`, [sex, race] or `sex,race`; undefined if
  * there is no such attribute.
  */
-function nameOfAttribute(given: string | readonly string[], names: readonly string[]): string | undefined {
+export function nameOfAttribute(given: string | readonly string[], names: readonly string[]): string | undefined {
   const forms = typeof given === 'string' ? [[given], splitNames(given)] : [given];
   return forms.map((parts) => parts.join(INTERSECTION_SEPARATOR)).find((name) => names.includes(name));
 }

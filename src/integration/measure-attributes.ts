@@ -228,10 +228,11 @@ export function* measureAttributes(
   // Every attribute reads the same outcomes.
   const stats = byKind.flatMap(([, statistics]) => statistics[0]?.stats ?? []);
   const labels = readLabelsOf(stats);
+  const decided = byKind.flatMap(([, statistics]) => statistics.flatMap(({ stats: own }) => (own.kind === 'classification' ? own : []))); // prettier-ignore
   const groups = names.map((_, index) => byKind[0]?.[1][index]?.stats.labels ?? []);
   const notes = readingNotes(
     request,
-    { stats, groups, labels, metrics: measured.map(({ metrics }) => metrics) },
+    { stats, decided, groups, labels, metrics: measured.map(({ metrics }) => metrics) },
     scores,
   );
   const verdicts = measured.map(({ metrics }, index) => judgeAttribute(request, names[index] as string, metrics));

@@ -1,10 +1,19 @@
+import { formatCount, nameSome } from '../internal/format.ts';
 import { sumOf } from '../internal/values.ts';
+import { selectedLabels } from '../metrics/compare/missing-rows.ts';
 import { type DecisionRateName, rateCells } from '../metrics/measures/index.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
-import { cellIndex, decisionTotals, type GroupStats, sumCells } from '../metrics/statistics/group-stats.ts';
+import {
+  cellIndex,
+  CELLS_BY_DECISION,
+  type ClassificationStats,
+  decisionTotals,
+  type GroupStats,
+  sumCells,
+} from '../metrics/statistics/group-stats.ts';
 import { type MeasureOptions, SCORE_THRESHOLD } from '../schemas/validate-values.ts';
 import { isFavourable, type LabelCounts } from '../table/index.ts';
-import type { GateRequest } from './gates.ts';
+import { type GateRequest, gatesOf, nameOfAttribute } from './gates.ts';
 
 /** The JSON keys of the label columns. */
 const LABEL_COLUMNS = { predictions: 'y_pred', 'true labels': 'y_true' } as const;
@@ -36,6 +45,8 @@ type NotedRequest = GateRequest & Pick<MeasureOptions, 'average' | 'scoreThresho
 interface MeasuredRows {
   /** Statistics of one attribute, one for each kind. All attributes have the same outcomes. */
   readonly stats: readonly GroupStats[];
+  /** The statistics of decisions of each attribute; empty without decisions. */
+  readonly decided: readonly ClassificationStats[];
   /** The groups of each attribute. */
   readonly groups: readonly (readonly string[])[];
   readonly labels: ReadLabels;
@@ -46,15 +57,17 @@ interface MeasuredRows {
 /** Returns notes on labels, scores, thresholds and groups that may have been read in another sense than meant. */
 export function readingNotes(
   request: NotedRequest,
-  { stats, groups, labels, metrics }: MeasuredRows,
+  { stats, decided, groups, labels, metrics }: MeasuredRows,
   scores?: ArrayLike<number>,
 ): string[] {
   return [
     ...thresholdNotes(request, stats, scores),
     ...numberNotes(request.names, groups),
+    ...ungroupedNotes(request.names, decided),
+    ...ungatedNotes(request),
     // Each class is compared with all others, so that each is positive once.
     ...(request.average === undefined
-      ? [...favourableNotes(labels), ...oppositeNotes(stats), ...selectedLabelNotes(stats)]
+      ? [...favourableNotes(labels), ...oppositeNotes(stats), ...equalNotes(stats), ...selectedLabelNotes(stats)]
       : []),
     ...reversedScoreNotes(metrics),
   ];
@@ -101,41 +114,74 @@ function oppositeNotes(stats: readonly GroupStats[]): string[] {
   const [rightRate, wrongRate] = [ones, zeros].map(({ above, below }) => total(above) / total(below)) as [number, number]; // prettier-ignore
   const error = Math.sqrt((rightRate * (1 - rightRate)) / total(ones.below) + (wrongRate * (1 - wrongRate)) / total(zeros.below)); // prettier-ignore
   if (wrongRate - rightRate < OPPOSITE_ERRORS * error) return [];
-  const percent = (rate: number): string => `${(100 * rate).toFixed(1)}%`;
   return [
     `in every group, decisions are positive more often for rows with a negative true label (${percent(wrongRate)} in total) than for rows with a positive one (${percent(rightRate)}). Check which labels are positive: --positive-label and --y-true-positive-label, in code positiveLabel and yTruePositiveLabel`,
   ];
 }
 
-/**
- * The shares of rows with a true label, of those with one decision, from which labels depend on the decision: at most the
- * first for one decision, and at least the second for the other.
- */
-const [FEW_LABELS, MANY_LABELS] = [0.05, 0.5];
+/** Notes decisions that all equal the true label: the two may be one column, or the model may know the rows. */
+function equalNotes(stats: readonly GroupStats[]): string[] {
+  const decided = stats.find((one) => one.kind === 'classification');
+  if (decided?.hasTruth !== true) return [];
+  const total = (truth: 0 | 1, decision: 0 | 1): number =>
+    sumOf(sumCells(decided.counts, [cellIndex(truth, decision)]));
+  const isEqual = total(0, 1) + total(1, 0) === 0 && Math.min(total(0, 0), total(1, 1)) >= MIN_LABELLED;
+  if (!isEqual) return [];
+  return [
+    'every decision equals its true label. Check that the true labels are not a copy of the decisions, and that a model has not learned these rows',
+  ];
+}
 
-/**
- * Notes true labels that are known only for one decision, as for loans: who is refused cannot repay. Then the other
- * decision hardly occurs among the rows with a label, and rates of each true label are near 0 or 1 in every group.
- */
+/** Notes rows without a group whose decisions differ from those with a group by more than chance. */
+function ungroupedNotes(names: readonly string[], decided: readonly ClassificationStats[]): string[] {
+  return decided.flatMap((stats, index) => {
+    const [positive, negative] = decisionTotals(stats);
+    const [own, others] = [
+      [CELLS_BY_DECISION.positive, CELLS_BY_DECISION.negative].map((cells) =>
+        sumOf(sumCells(stats.ungrouped.counts, cells)),
+      ),
+      [positive, negative],
+    ].map(([ones = 0, zeros = 0]) => ({ n: ones + zeros, rate: ones / (ones + zeros) })) as [Share, Share];
+    if (own.n === 0 || others.n === 0) return [];
+    const n = own.n + others.n;
+    const pooled = (own.n * own.rate + others.n * others.rate) / n;
+    const error = Math.sqrt(pooled * (1 - pooled) * (1 / own.n + 1 / others.n));
+    if (!(Math.abs(own.rate - others.rate) > OPPOSITE_ERRORS * error)) return [];
+    const where = decided.length === 1 ? 'a group' : `a value of '${names[index] as string}'`;
+    return [
+      `${formatCount(own.n)} rows without ${where} (${percent(own.n / n)}) are not compared, and ${percent(own.rate)} of them have a positive decision, against ${percent(others.rate)} of the rows with a group. With their groups, the gap can be another one. --nan-policy include (nanPolicy) compares them as a group`,
+    ];
+  });
+}
+
+/** The number of some rows, and their share of positive decisions. */
+interface Share {
+  readonly n: number;
+  readonly rate: number;
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1)}%`;
+}
+
+/** Notes attributes without a gate, if others have one. */
+function ungatedNotes(request: NotedRequest): string[] {
+  const gates = gatesOf(request);
+  if (gates.length === 0) return [];
+  const { names } = request;
+  const gated = new Set<string | undefined>(
+    gates.flatMap(({ attributes }) => attributes?.map((given) => nameOfAttribute(given, names)) ?? [...names]),
+  );
+  const rest = names.filter((name) => !gated.has(name));
+  if (rest.length === 0) return [];
+  return [`no gate applies to ${nameSome(rest)}, so that the verdict says nothing about ${rest.length === 1 ? 'it' : 'them'}`]; // prettier-ignore
+}
+
+/** Notes true labels that are known only for one decision. */
 function selectedLabelNotes(stats: readonly GroupStats[]): string[] {
   const decided = stats.find((one) => one.kind === 'classification');
   if (decided?.hasTruth !== true) return [];
-  const labelledShare = (decision: 0 | 1): number => {
-    const [negative = 0, positive = 0, unknown = 0] = ([0, 1, 2] as const).map((truth) =>
-      sumOf(sumCells(decided.counts, [cellIndex(truth, decision)])),
-    );
-    return (negative + positive) / (negative + positive + unknown);
-  };
-  const [ofNegative, ofPositive] = [labelledShare(0), labelledShare(1)];
-  // Without rows of a decision, its share is NaN.
-  const isSelected = Math.min(ofNegative, ofPositive) <= FEW_LABELS && Math.max(ofNegative, ofPositive) >= MANY_LABELS;
-  if (!isSelected) return [];
-  const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
-  const others =
-    ofPositive > ofNegative ? '; predictive_parity_difference compares the rows with a positive decision' : '';
-  return [
-    `a true label is known for ${percent(ofPositive)} of the rows with a positive decision, but for ${percent(ofNegative)} of those with a negative one. True and false positive rates then describe the rows that were selected, and a gap of 0 between them means nothing. Compare selection rates${others}`,
-  ];
+  return selectedLabels((truth, decision) => sumOf(sumCells(decided.counts, [cellIndex(truth, decision)])));
 }
 
 /** Notes scores that are higher for the negative label in every group: the upper end of each interval is below 0.5. */

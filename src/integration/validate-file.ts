@@ -3,7 +3,6 @@ import { assertKnownOptions } from '../internal/arguments.ts';
 import type { CountedRows, CountsSource } from '../io/counted-rows.ts';
 import { findFiles, sameContentNotes } from '../io/find-files.ts';
 import type { QuerySource } from '../io/sql-source.ts';
-import { nameSome } from '../pipeline/transformers/read-columns.ts';
 import type { DataPaths, FileSource, FoundFiles } from '../schemas/data-source.ts';
 import { parseBy } from '../schemas/parse.ts';
 import { type ValidateInput, type ValidateRequest, validateSchema } from '../schemas/validate-values.ts';
@@ -199,17 +198,13 @@ async function scoresIn(files: FoundFiles, request: ReturnType<typeof measureReq
 
 /** Returns the notes on the content of files. Their code is loaded only if it is needed. */
 async function notesOf(files: FoundFiles, request: ValidateRequest): Promise<readonly string[]> {
-  const [{ clusterNotes }, { findRepeatedIdentifiers, namesLikeData }] = await Promise.all([
-    import('./cluster-notes.ts'),
+  const [{ columnNotes, headerNotes }, { readFirstRows }] = await Promise.all([
+    import('./column-notes.ts'),
     import('../io/first-rows.ts'),
   ]);
-  const names = await namesLikeData(files);
-  const header = names.length === 0 ? [] : [`the first line of ${files.title} looks like data and not like names of columns: ${nameSome(names)}. It is not counted. If it is data, add a line with names above it`]; // prettier-ignore
-  return [
-    ...header,
-    ...(await sameContentNotes(files)),
-    ...(await clusterNotes(request, (used) => findRepeatedIdentifiers(files, used))),
-  ];
+  const [rows, copies] = [await readFirstRows(files), await sameContentNotes(files)];
+  if (rows === undefined) return copies;
+  return [...headerNotes(files.title, rows, files.decimal), ...copies, ...columnNotes(request, rows)];
 }
 
 /** Computes statistics with DuckDB, which is loaded only if it is needed. */

@@ -10,7 +10,7 @@ import {
   type ReportTable,
   type ReportVerdict,
 } from '../document/report-document.ts';
-import { labelText, labelTextAmong, listed } from '../document/report-text.ts';
+import { beforeRelying, labelText, labelTextAmong, listed } from '../document/report-text.ts';
 import {
   capital,
   counted,
@@ -133,9 +133,7 @@ export function validationVerdict(validation: ReportedValidation): ReportVerdict
 
 /** Returns a sentence that points to the warnings of a pass; none without warnings. */
 export function passWarning(validation: ReportedValidation): string[] {
-  const { length } = validation.passed === true ? validationWarnings(validation) : [];
-  if (length === 0) return [];
-  return [`Before you rely on this verdict, read the ${length === 1 ? 'note' : `${formatCount(length)} notes`} below.`];
+  return validation.passed === true ? beforeRelying(validationWarnings(validation).length) : [];
 }
 
 /** Returns the gates in a new order: the gates that did not pass come first. */
@@ -169,11 +167,11 @@ function metricTable(entries: readonly Entry[]): ReportTable[] {
   const isAlone = new Set(entries.map(({ attribute }) => attribute)).size < 2;
   const hasPValues = entries.some(({ result }) => result.pValue !== null);
   const columns: ReportColumn[] = [
-    { name: 'Metric' },
+    { name: 'Metric', wraps: true },
     numberColumn('Value'),
     numberColumn(commonIntervalName(entries.map(({ result }) => result))),
     ...(hasPValues ? [numberColumn('p-value')] : []),
-    { name: 'Between' },
+    { name: 'Between', wraps: true },
   ];
   const rows = entries.map(({ attribute, result }) => [
     ...(isAlone ? [] : [labelText(attribute)]),
@@ -187,7 +185,7 @@ function metricTable(entries: readonly Entry[]): ReportTable[] {
     {
       kind: 'table',
       caption: 'Comparison of groups',
-      columns: isAlone ? columns : [{ name: 'Attribute' }, ...columns],
+      columns: isAlone ? columns : [{ name: 'Attribute', wraps: true }, ...columns],
       rows,
     },
   ];

@@ -1,12 +1,11 @@
 import { quoteArgument } from '../document/provenance.ts';
 import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
-import { counted } from '../internal/format.ts';
+import { counted, nameSome } from '../internal/format.ts';
 import { isMapping, type Mapping, parseObject, valueAt } from '../internal/values.ts';
 import { VERSION } from '../internal/version.ts';
 import { hashInputFile } from '../io/checksum.ts';
 import { findFiles } from '../io/find-files.ts';
-import { nameSome } from '../pipeline/transformers/read-columns.ts';
 import type { DataPaths } from '../schemas/data-source.ts';
 import type { ValidateRequest } from '../schemas/validate-values.ts';
 import { type FileValidation, measureAttributes } from './measure-attributes.ts';

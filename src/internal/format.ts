@@ -136,3 +136,13 @@ export function pValuePhrase(p: number): string {
 export function pValueWords(p: number): string {
   return `p ${pValuePhrase(p)}`;
 }
+
+/** The maximum number of names in a message. */
+const MAX_NAMES = 8;
+
+/** Formats names: 'a', 'b' and 3 more. */
+export function nameSome(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMES).map((name) => `'${name}'`);
+  const more = names.length - shown.length;
+  return `${shown.join(', ')}${more > 0 ? ` and ${String(more)} more` : ''}`;
+}

@@ -58,14 +58,17 @@ export {
   type PositiveLabelOptions,
   type SearchedColumn,
   searchedColumn,
+  withoutAccents,
 } from './positive-label.ts';
 export { type BinaryValues, type LabelProblem, notBinary, readLabels, ruleOfNumbers, toBinary } from './to-binary.ts';
 export { parsePlainCsv, type PlainCsvColumns, splitHeader } from './plain-csv.ts';
 export { readTexts, type TextColumns } from './read-texts.ts';
 export { numberOfCell, TextColumn, type TextColumnOptions } from './text-column.ts';
 export {
+  type FirstRows,
   firstRowsOf,
   IDENTIFIER_BYTES,
+  partlyRepeatedIn,
   type RepeatedIdentifier,
   repeatedIdentifiersIn,
 } from './repeated-identifier.ts';

@@ -80,41 +80,62 @@ export const IDENTIFIER_BYTES = 512 * 1024;
 
 const LINE_FEED = 10;
 
+/** Rows at the start of a file as texts. */
+export interface FirstRows {
+  readonly names: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
 /**
- * Finds columns that look like identifiers with several rows each, in the first rows of a CSV file.
- * @param title the name of the file in errors
- * @param start the first {@link IDENTIFIER_BYTES} bytes, decompressed
- * @param options the columns whose role is known (`used`), and the decimal separator
- * @throws {DataValidationError} if the bytes are not UTF-8, or have no header
+ * Finds columns that look like identifiers with several rows each.
+ * @param used the columns whose role is known
  */
 export function repeatedIdentifiersIn(
-  title: string,
-  start: Uint8Array,
-  { used, decimal }: { readonly used: ReadonlySet<string>; readonly decimal?: '.' | ',' | undefined },
+  { names, rows }: FirstRows,
+  used: ReadonlySet<string>,
 ): readonly RepeatedIdentifier[] {
-  const { names, rows } = firstRowsOf(title, start, decimal);
-  const values = names.map(() => new Map<string, number>());
-  for (const row of rows) {
-    row.forEach((value, column) => {
-      values[column]?.set(value, (values[column].get(value) ?? 0) + 1);
-    });
-  }
   return names.flatMap((name, column) => {
-    const found = used.has(name) ? undefined : repeatedIdentifier(name, values[column] as Map<string, number>);
+    const found = used.has(name) ? undefined : repeatedIdentifier(name, countsOf(rows, column));
     return found === undefined ? [] : [found];
   });
 }
 
+/** The smallest share of rows that repeat an identifier. */
+const MIN_REPEATED_SHARE = 0.01;
+
+/** Finds columns of identifiers by their names, in which fewer rows repeat a value than in a repeated identifier. */
+export function partlyRepeatedIn(
+  { names, rows }: FirstRows,
+  used: ReadonlySet<string>,
+): readonly { readonly name: string; readonly repeated: number }[] {
+  return names.flatMap((name, column) => {
+    if (used.has(name) || !namesIdentifiers(name)) return [];
+    const counts = countsOf(rows, column);
+    const known = [...counts].filter(([value]) => !MISSING_TEXTS.includes(value));
+    const total = known.reduce((sum, [, count]) => sum + count, 0);
+    const repeated = total - known.length;
+    const isPart = repeated >= MIN_REPEATED_SHARE * total && total < MIN_MEAN_COUNT * known.length;
+    return repeated > 0 && isPart ? [{ name, repeated }] : [];
+  });
+}
+
+/** Counts the rows of each value of a column. */
+function countsOf(rows: FirstRows['rows'], column: number): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const row of rows) {
+    const value = row[column];
+    if (value !== undefined) counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  return counts;
+}
+
 /**
  * Returns the rows at the start of a CSV file as texts.
+ * @param title the name of the file in errors
  * @param start the first {@link IDENTIFIER_BYTES} bytes, decompressed
  * @throws {DataValidationError} if the bytes are not UTF-8, or have no header
  */
-export function firstRowsOf(
-  title: string,
-  start: Uint8Array,
-  decimal?: '.' | ',',
-): { readonly names: readonly string[]; readonly rows: readonly (readonly string[])[] } {
+export function firstRowsOf(title: string, start: Uint8Array, decimal?: '.' | ','): FirstRows {
   const isComplete = start.length < IDENTIFIER_BYTES;
   // The start may end within a line, and within a character.
   const text = decodeUtf8(isComplete ? start : start.subarray(0, start.lastIndexOf(LINE_FEED) + 1), title);

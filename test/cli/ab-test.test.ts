@@ -48,6 +48,8 @@ describe('evenhand ab-test', () => {
     const same = await run(even, even, 'same.csv');
     expect([worse.code, better.code, same.code]).to.deep.equal([1, 0, 0]);
     expect(worse.stdout).to.include('Fairness got worse in the one comparison made');
+    // Which label is the control may be guessed.
+    expect(joinLines(worse.stdout)).to.match(/\d+ rows under control \('control'\), \d+ under treatment \('new'\)/);
     expect(joinLines(same.stdout)).to.include('minimum detectable difference 0.14 (80% power, unadjusted)');
     expect(worse.stdout).to.not.match(/\*\*|\\/);
   });

@@ -293,7 +293,7 @@ describe('notes on labels that may be the opposite', () => {
     const truth = rows.map((row) => Number(row % 5 < 2));
     const groups = rows.map((row) => (row % 2 === 0 ? 'a' : 'b'));
     const notesOf = (scores: readonly number[]): readonly string[] =>
-      validateRowsNow({ yPred: truth, yScore: scores, yTrue: truth, sensitive: groups, metric: 'roc_auc_difference' }).notes ?? []; // prettier-ignore
+      validateRowsNow({ yPred: rows.map((row) => Number(row % 7 < 3)), yScore: scores, yTrue: truth, sensitive: groups, metric: 'roc_auc_difference' }).notes ?? []; // prettier-ignore
     // Scores from 0 to 0.99, lower by 0.3 for the positive label in both groups, or in one of them.
     const noise = (row: number): number => ((row * 37) % 70) / 100;
     const note = /^in every group, the ROC AUC is below 0\.5, interval included/;
@@ -332,6 +332,51 @@ describe('notes on labels that may be the opposite', () => {
     );
     // Labels that arrive late for everybody.
     expect(notesOf((_, row) => (row < 40 ? repaid(row) : null))).to.deep.equal([]);
+  });
+
+  it('say that rows without a group have other decisions than those with a group', () => {
+    // 300 of 500 women and 600 of 1,000 men are hired, and the sex of 500 other people who are not hired is missing.
+    const people = Array.from({ length: 2000 }, (_, row) => ({
+      sex: row < 500 ? 'f' : row < 1500 ? 'm' : null,
+      at: row,
+    }));
+    const notesOf = (hired: readonly number[], nanPolicy?: 'include'): readonly string[] =>
+      validateRowsNow({ yPred: hired, sensitive: people.map(({ sex: own }) => own), nanPolicy, withCi: false }).notes ?? []; // prettier-ignore
+    const hired = people.map(({ at }) => Number(at < 300 || (at >= 500 && at < 1100)));
+    expect(notesOf(hired)).to.deep.equal([
+      '500 rows without a group (25.0%) are not compared, and 0.0% of them have a positive decision, against 60.0% of the rows with a group. With their groups, the gap can be another one. --nan-policy include (nanPolicy) compares them as a group',
+    ]);
+    expect(notesOf(hired, 'include')).to.deep.equal([]);
+    // 290 of 500 are a chance.
+    expect(notesOf(hired.map((one, at) => (at >= 1710 ? 0 : at >= 1500 ? 1 : one)).map((one, at) => (at >= 1500 && at < 1790 ? 1 : at >= 1790 ? 0 : one)))).to.deep.equal([]); // prettier-ignore
+  });
+
+  it('say that every decision equals the true label', () => {
+    const notesOf = (truth: readonly number[]): readonly string[] => {
+      const yPred = truth.map((_, row) => Number(row % 4 < 2));
+      const groups = truth.map((_, row) => (row % 2 === 0 ? 'a' : 'b'));
+      return validateRowsNow({ yPred, yTrue: truth, sensitive: groups, withCi: false }).notes ?? [];
+    };
+    const copy = Array.from({ length: 200 }, (_, row) => Number(row % 4 < 2));
+    expect(notesOf(copy)).to.deep.equal([
+      'every decision equals its true label. Check that the true labels are not a copy of the decisions, and that a model has not learned these rows',
+    ]);
+    expect(notesOf(copy.map((one, row) => (row === 7 ? 1 - one : one)))).to.deep.equal([]);
+    expect(notesOf(copy.slice(0, 40))).to.deep.equal([]);
+  });
+
+  it('say which attributes have no gate beside those that have one', () => {
+    const rows = Array.from({ length: 200 }, (_, row) => row);
+    const request = {
+      yPred: rows.map((row) => Number(row % 4 < 2)),
+      sensitive: { sex: rows.map((row) => 'fm'[row % 2] ?? ''), race: rows.map((row) => 'ab'[(row >> 1) % 2] ?? '') },
+      withCi: false,
+    };
+    const gate = { metric: 'demographic_parity_difference', threshold: 1, comparator: '<' } as const;
+    const ofRace = validateRowsNow({ ...request, gates: [{ ...gate, attributes: ['race'] }] });
+    expect(ofRace.notes).to.deep.equal(["no gate applies to 'sex', so that the verdict says nothing about it"]);
+    expect(validateRowsNow({ ...request, gates: [gate] }).notes).to.equal(undefined);
+    expect(validateRowsNow(request).notes).to.equal(undefined);
   });
 
   it('are silent if classes are averaged, because each is positive once', async () => {

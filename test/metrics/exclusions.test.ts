@@ -48,6 +48,20 @@ describe('excluded groups', () => {
     expect(warned([...repeat(0, 79), 1])).to.equal('');
   });
 
+  it('warns if all rows of one decision have the weight 0, such as an amount that was granted', () => {
+    const yPred = [...repeat(1, 12), ...repeat(0, 28), ...repeat(1, 24), ...repeat(0, 16)];
+    const groups = [...repeat('a', 40), ...repeat('b', 40)];
+    const warned = (sampleWeight: readonly number[]): string =>
+      demographicParityDifference(yPred, groups, { sampleWeight })
+        .warnings.filter((text) => text.startsWith('all '))
+        .join();
+    const all = (which: string): string =>
+      `all rows with a ${which} decision have the weight 0, so that no group can have another rate of decisions; check the column of weights`;
+    expect(warned(yPred.map((one) => 500 * one))).to.equal(all('negative'));
+    expect(warned(yPred.map((one) => 1 - one))).to.equal(all('positive'));
+    expect(warned(yPred.map((one, row) => (row === 30 ? 0.1 : one)))).to.equal('');
+  });
+
   it('a group without positives has no true positive rate instead of a rate of 0', () => {
     const yTrue = [1, 1, 0, 0, 0, 0, 1, 0];
     const yPred = [1, 0, 0, 1, 0, 1, 1, 0];

@@ -97,11 +97,11 @@ async function runABTestCommand(
   const writeReports = await reportWriter(out);
   await assertOutputs([...(out ?? []), junit], inputs);
   const findProvenance = startProvenance(options.json === true || out !== undefined, { call, options, inputs });
-  const { result, n, nLeftOut } = await planned.run({ onProgress: progressBar(options) });
+  const { result, n, nLeftOut, arms } = await planned.run({ onProgress: progressBar(options) });
   if (nLeftOut > 0) warn(`${formatCount(nLeftOut)} rows are in neither arm and were excluded.`);
   const provenance = await findProvenance(n + nLeftOut);
   const body = withManifest(result.toJSON(), provenance);
-  const report = abTestDocument(result);
+  const report = abTestDocument(result, arms);
   await writeReports?.(reportForms(report, body, provenance));
   await printResult(options, { json: () => body, text: () => brief(report) });
   await writeGateReports(() => gateReportOf(result, settingsOf(options)), junit);

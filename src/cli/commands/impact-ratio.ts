@@ -58,14 +58,16 @@ async function run(
     { withManifest },
     { toSnakeCaseJson },
     { countedRowsNote },
-    { findRepeatedIdentifiers },
+    { readFirstRows },
+    { repeatedIdentifiersIn },
   ] = await Promise.all([
     import('../../metrics/impact-ratios.ts'),
     import('../../document/impact-ratio-document.ts'),
     import('../../document/provenance.ts'),
     import('../../internal/arguments.ts'),
-    import('../../integration/cluster-notes.ts'),
+    import('../../integration/column-notes.ts'),
     import('../../io/first-rows.ts'),
+    import('../../table/index.ts'),
   ]);
   const { out } = options;
   const inputs = [options.csv];
@@ -75,7 +77,8 @@ async function run(
   const result = await impactRatios(csv, request);
   const { selected, score, sex, raceEthnicity } = request;
   const used = [selected, score, sex, raceEthnicity].filter((name) => name !== undefined);
-  const notes = (await findRepeatedIdentifiers(options.csv, new Set(used))).map(countedRowsNote);
+  const rows = await readFirstRows(options.csv);
+  const notes = (rows === undefined ? [] : repeatedIdentifiersIn(rows, new Set(used))).map(countedRowsNote);
   const provenance = await findProvenance(result.n + result.nWithoutOutcome);
   const results = toSnakeCaseJson(result) as object;
   const body = withManifest(notes.length === 0 ? results : { ...results, notes }, provenance);

@@ -1,11 +1,10 @@
-import { formatShare } from '../../internal/format.ts';
+import { formatShare, nameSome } from '../../internal/format.ts';
 import { assertKnownOptions } from '../../internal/arguments.ts';
 import { assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
 import { MetricResult, type MissingRows } from '../../metrics/index.ts';
 import { metricDefinition, metricKind } from '../../metrics/metric-definitions.ts';
 import type { MetricResultFields } from '../../metrics/metric-result.ts';
 import { parsePipelineConfig, type PipelineConfigInput } from '../../pipeline/index.ts';
-import { nameSome } from '../../pipeline/transformers/read-columns.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import { readTable, type TableSource } from '../../table/index.ts';
 import { describeModel } from '../../training/models/describe-model.ts';

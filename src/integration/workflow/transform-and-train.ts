@@ -1,5 +1,5 @@
+import { nameSome } from '../../internal/format.ts';
 import { assemblePipeline } from '../../pipeline/run-pipeline.ts';
-import { nameSome } from '../../pipeline/transformers/read-columns.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import { type CategoricalColumn, takeRows } from '../../table/index.ts';

@@ -6,7 +6,7 @@ import type {
   ReportSection,
   ReportVerdict,
 } from '../../document/report-document.ts';
-import { cutItems, labelText, listed, SHOWN_LETTERS } from '../../document/report-text.ts';
+import { beforeRelying, cutItems, labelText, listed, SHOWN_LETTERS } from '../../document/report-text.ts';
 import { groupBy } from '../../internal/values.ts';
 import { VERSION } from '../../internal/version.ts';
 import type { Transcript } from '../client/transcript.ts';
@@ -22,7 +22,7 @@ import { judgeBlocks } from './judge-section.ts';
 import { findingBlocks } from './metric-tables.ts';
 import { answeredBy, distinctTexts, type LlmEvalVerdict, metricTitle, tableOf, warningNote } from './report-words.ts';
 import { counted, formatCount } from '../../internal/format.ts';
-import { costText, spendingBlocks, STOP_WORDS } from './spending-section.ts';
+import { sentText, spendingBlocks, STOP_WORDS } from './spending-section.ts';
 
 /**
  * The number of answer pairs that a report shows because their answers differ most. `TYPICAL` is the number of
@@ -278,7 +278,7 @@ function subjectOf(result: LlmEvalResult): string {
   const { actual, transcripts } = result;
   const { model, provider } = answeredBy(result);
   const answered = new Set(transcripts.flatMap(({ text, key }) => (text === null ? [] : [key])));
-  return `${model} (${provider}): ${counted(answered.size, 'answer')}, ${formatCount(actual.requests)} ${actual.requests === 1 ? 'request' : 'requests'} sent for ${costText(actual.costUsd)}`;
+  return `${model} (${provider}): ${counted(answered.size, 'answer')}, ${sentText(actual)}`;
 }
 
 /**
@@ -286,14 +286,18 @@ function subjectOf(result: LlmEvalResult): string {
  * findings.
  */
 export function verdictBox(result: LlmEvalResult, verdict: LlmEvalVerdict): ReportVerdict {
-  return verdictOf(verdict, stopSentence(result), summarySentence(result, verdict));
+  return verdictOf(verdict, stopSentence(result), summarySentence(result, verdict), result.warnings);
 }
 
-/** Returns the verdict box of a report: why the run ended early, the messages of the gate, and the main findings. */
+/**
+ * Returns the verdict box of a report: why the run ended early, the messages of the gate, the main findings, and a
+ * pointer from a pass to the warnings.
+ */
 export function verdictOf(
   { passed, threshold, metrics }: LlmEvalVerdict,
   ended: readonly string[],
   summary: string,
+  warnings: readonly string[],
 ): ReportVerdict {
   const sentences = [...ended, ...Object.values(metrics).map(({ message }) => message)];
   if (passed === null) {
@@ -310,7 +314,7 @@ export function verdictOf(
   return {
     kind,
     title: `${kind.toUpperCase()}${at}`,
-    sentences: [...sentences, summary],
+    sentences: [...sentences, summary, ...(passed ? beforeRelying(warnings.length) : [])],
   };
 }
 

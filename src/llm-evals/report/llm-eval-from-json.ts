@@ -40,7 +40,7 @@ export function llmEvalDocumentFromJson(json: LlmEvalJson | LlmTargetsJson): Rep
   return {
     title: isMany ? 'Language model comparison' : 'Language model evaluation',
     subject: isMany ? Object.keys(json.targets).join(', ') : json.dry_run.model,
-    verdict: verdictOf({ passed, threshold, metrics: verdicts }, [], NO_ANSWERS),
+    verdict: verdictOf({ passed, threshold, metrics: verdicts }, [], NO_ANSWERS, warnings),
     sections: isMany ? comparisonSections(json) : metricSections(json),
     made: [
       ['Requests sent', String(actual.requests)],

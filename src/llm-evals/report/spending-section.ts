@@ -1,7 +1,7 @@
 import { numberColumn, type ReportBlock } from '../../document/report-document.ts';
 import { counted } from '../../internal/format.ts';
 import { usdText } from '../dry-run/dry-run-estimate.ts';
-import { spendingTable } from '../dry-run/spending-table.ts';
+import { type ActualSpending, spendingTable } from '../dry-run/spending-table.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import type { StopReason } from '../scheduler/budget.ts';
 import { tableOf } from './report-words.ts';
@@ -33,6 +33,12 @@ export function spendingBlocks({ planned, actual, dryRun, collected }: LlmEvalRe
     ),
     { kind: 'paragraph', text: priceSentence(dryRun.price) },
   ];
+}
+
+/** Describes the requests of a run and their cost, such as "96 requests sent for $0.12". */
+export function sentText({ requests, costUsd }: Pick<ActualSpending, 'requests' | 'costUsd'>): string {
+  const cost = requests === 0 ? '' : costUsd === null ? ', cost unknown' : ` for ${usdText(costUsd)}`;
+  return `${counted(requests, 'request')} sent${cost}`;
 }
 
 /** Formats dollars. An unknown cost is never shown as 0. */

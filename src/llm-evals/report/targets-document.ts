@@ -11,7 +11,7 @@ import { jaccardSimilarity } from '../text/similarity/jaccard-similarity.ts';
 import { findingOf } from './finding.ts';
 import { evaluationSections, markedDifference, METHOD_LIMITS, verdictOf } from './llm-eval-document.ts';
 import { answeredBy, type LlmEvalVerdict, distinctTexts, metricTitle, tableOf } from './report-words.ts';
-import { costText, STOP_WORDS } from './spending-section.ts';
+import { costText, sentText, STOP_WORDS } from './spending-section.ts';
 import {
   comparedMetrics,
   differenceCharts,
@@ -66,8 +66,7 @@ export function targetsDocument(result: LlmTargetsResult, verdict: LlmEvalVerdic
 
 function subjectOf({ targets, actual }: LlmTargetsResult): string {
   const names = Object.entries(targets).map(([name, target]) => `${name} (${answeredBy(target).model})`);
-  const sent = `${formatCount(actual.requests)} ${actual.requests === 1 ? 'request' : 'requests'} sent`;
-  return `${listed(names, 6)}; ${sent} for ${costText(actual.costUsd)}`;
+  return `${listed(names, 6)}; ${sentText(actual)}`;
 }
 
 /** Returns the verdict of a comparison. */
@@ -79,7 +78,7 @@ export function comparisonVerdict(result: LlmTargetsResult, verdict: LlmEvalVerd
       : [
           `The run ended early because ${STOP_WORDS[stopped]}: ${counted(actual.notSent, 'prompt')} not sent. The results use only the answers received before it ended.`,
         ];
-  return verdictOf(verdict, ended, summarySentence(result));
+  return verdictOf(verdict, ended, summarySentence(result), result.warnings);
 }
 
 function summarySentence(result: LlmTargetsResult): string {

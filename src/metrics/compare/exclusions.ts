@@ -1,5 +1,5 @@
 import { counted } from '../../internal/format.ts';
-import { decisionTotals, type GroupStats } from '../statistics/group-stats.ts';
+import { type ClassificationStats, decisionTotals, type GroupStats } from '../statistics/group-stats.ts';
 import { skipsGroup } from './compat.ts';
 import type { ComparedMeasure } from './gap.ts';
 import type { GroupMeasure } from '../measures/index.ts';
@@ -152,9 +152,20 @@ export function thinWarnings(compared: readonly ComparedMeasure[], labels: reado
 export function sameDecisionWarnings(stats: GroupStats): string[] {
   if (stats.kind !== 'classification') return [];
   const [positive, negative] = decisionTotals(stats);
-  if ((positive > 0 && negative > 0) || positive + negative === 0) return [];
+  if (positive > 0 && negative > 0) return unweightedDecisionWarnings(stats);
+  if (positive + negative === 0) return [];
   return [
     `all ${counted(positive + negative, 'decision is', 'decisions are')} ${positive > 0 ? 'positive' : 'negative'}, so that no group can have another rate of decisions; check the column, the positive label, or the threshold of the scores`,
+  ];
+}
+
+/** Returns a warning if all rows of one decision have the weight 0, such as an amount that only approved people get. */
+function unweightedDecisionWarnings(stats: ClassificationStats): string[] {
+  const [positive, negative] = decisionTotals({ counts: stats.weights });
+  if ((positive > 0 && negative > 0) || positive + negative === 0) return [];
+  const lost = positive > 0 ? 'negative' : 'positive';
+  return [
+    `all rows with a ${lost} decision have the weight 0, so that no group can have another rate of decisions; check the column of weights`,
   ];
 }
 

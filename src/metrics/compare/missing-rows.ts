@@ -6,6 +6,7 @@ import { fisherExactTest } from '../../stats/distances/fisher-exact-test.ts';
 import { permutationPValue } from '../../stats/permutation-test.ts';
 import { chiSquareIndependence, MIN_EXPECTED_COUNT } from '../../stats/tests/chi-square-test.ts';
 import type { MissingRows } from '../metric-result.ts';
+import type { TruthState } from '../statistics/group-stats.ts';
 
 /** The significance level of the test of whether all groups have the same share of missing rows. */
 const MISSINGNESS_LEVEL = 0.05;
@@ -114,4 +115,32 @@ export function sharesInWords(
   shares.sort((a, b) => b.share - a.share);
   const [most, min] = [shares[0], shares.at(-1)] as [(typeof shares)[0], (typeof shares)[0]];
   return `(${pValueWords(pValue as number)}): ${formatShare(most.share)} of ${most.label}, ${formatShare(min.share)} of ${min.label}`;
+}
+
+/**
+ * The shares of rows with a true label, of those with one decision, from which labels depend on the decision: at most the
+ * first for one decision, and at least the second for the other.
+ */
+const [FEW_LABELS, MANY_LABELS] = [0.05, 0.5];
+
+/**
+ * Returns a note if true labels are known only for one decision, as for loans: who is refused cannot repay. Then the
+ * other decision hardly occurs among the rows with a label, and rates of each true label are near 0 or 1 in every group.
+ * @param totalOf returns the number of rows of all groups with a true label (2 if it is missing) and a decision
+ */
+export function selectedLabels(totalOf: (truth: TruthState, decision: 0 | 1) => number): string[] {
+  const labelledShare = (decision: 0 | 1): number => {
+    const labelled = totalOf(0, decision) + totalOf(1, decision);
+    return labelled / (labelled + totalOf(2, decision));
+  };
+  const [ofNegative, ofPositive] = [labelledShare(0), labelledShare(1)];
+  // Without rows of a decision, its share is NaN.
+  const isSelected = Math.min(ofNegative, ofPositive) <= FEW_LABELS && Math.max(ofNegative, ofPositive) >= MANY_LABELS;
+  if (!isSelected) return [];
+  const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
+  const others =
+    ofPositive > ofNegative ? '; predictive_parity_difference compares the rows with a positive decision' : '';
+  return [
+    `a true label is known for ${percent(ofPositive)} of the rows with a positive decision, but for ${percent(ofNegative)} of those with a negative one. True and false positive rates then describe the rows that were selected, and a gap of 0 between them means nothing. Compare selection rates${others}`,
+  ];
 }

@@ -171,7 +171,9 @@ export function sumCells(table: Float64Array, cells: readonly number[], perGroup
 }
 
 /** Returns the number of positive and of negative decisions of all groups together, weighted as in the statistics. */
-export function decisionTotals({ counts }: ClassificationStats): readonly [positive: number, negative: number] {
+export function decisionTotals({
+  counts,
+}: Pick<ClassificationStats, 'counts'>): readonly [positive: number, negative: number] {
   return [sum(sumCells(counts, CELLS_BY_DECISION.positive)), sum(sumCells(counts, CELLS_BY_DECISION.negative))];
 }
 

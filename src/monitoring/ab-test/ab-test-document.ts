@@ -10,7 +10,7 @@ import {
 import { cutItems, labelText, listed } from '../../document/report-text.ts';
 import { VERSION } from '../../internal/version.ts';
 import { attributeText } from '../attribute-text.ts';
-import type { ABFinding, ABRow, ABTestFields } from './ab-test-fields.ts';
+import type { ABFinding, ABRow, ABTestFields, PerArm } from './ab-test-fields.ts';
 import { comparisonSections } from './comparison-section.ts';
 import { changeWords, intervalWords, measureWords, numberWords } from './verdict-words.ts';
 
@@ -35,12 +35,14 @@ const VERDICTS: Partial<Record<ABFinding, ReportVerdict['kind']>> = { worse: 'fa
 /**
  * Returns the report of an A/B test: the verdict, a table of all changes, a section for each comparison, and the
  * business metrics.
+ * @param arms the labels of the arms, if they were read from a column
  */
-export function abTestDocument(result: ABTestFields): ReportDocument {
+export function abTestDocument(result: ABTestFields, arms?: PerArm<string>): ReportDocument {
   const { comparisons, business, warnings, settings } = result;
+  const named = (arm: keyof PerArm): string => (arms === undefined ? arm : `${arm} ('${labelText(arms[arm])}')`);
   return {
     title: 'Fairness A/B test',
-    subject: `${labelText(settings.outcome)} by ${listed(settings.attributes.map(({ name }) => attributeText(name)))}; ${formatCount(result.n.control)} rows under control, ${formatCount(result.n.treatment)} under treatment`,
+    subject: `${labelText(settings.outcome)} by ${listed(settings.attributes.map(({ name }) => attributeText(name)))}; ${formatCount(result.n.control)} rows under ${named('control')}, ${formatCount(result.n.treatment)} under ${named('treatment')}`,
     verdict: verdictOf(result),
     sections: [
       {

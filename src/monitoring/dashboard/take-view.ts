@@ -1,5 +1,7 @@
 import { capital, counted, formatCount } from '../../internal/format.ts';
-import { CELLS_BY_DECISION, cellsWith } from '../../metrics/statistics/group-stats.ts';
+import { sumOf } from '../../internal/values.ts';
+import { selectedLabels } from '../../metrics/compare/missing-rows.ts';
+import { CELLS_BY_DECISION, cellIndex, cellsWith } from '../../metrics/statistics/group-stats.ts';
 import { alikeGroupWarnings } from '../../table/index.ts';
 import type { AlertEvent, AlertHistory } from '../alarms/alert-event.ts';
 import { missingSentence, stateSentence } from '../alarms/alert-words.ts';
@@ -117,6 +119,7 @@ export function notesOf(tracker: RealTimeFairnessTracker): string[] {
     ...unusedSentences(unusedEvents(tracker)),
     ...unseenLabels(tracker),
     ...oneDecision(tracker),
+    ...oneDecisionLabelled(tracker),
     ...severalNegatives(tracker),
     ...repeatedIds(tracker.faults['duplicate_id'] ?? 0, tracker.stream.events),
     ...alikeGroups(tracker),
@@ -224,6 +227,16 @@ function oneDecision({ stream }: RealTimeFairnessTracker): string[] {
   return only === undefined
     ? []
     : [`All decisions in '${columns.yPred}' are ${only}, so that no gap of decisions can appear.`];
+}
+
+/** Returns a warning if only events with one decision get a true label. Labels of recent events may still arrive. */
+function oneDecisionLabelled({ stream }: RealTimeFairnessTracker): string[] {
+  const { columns } = stream.options;
+  if (columns.yTrue === undefined || !watches(stream, 'rate') || stream.events < MIN_EQUAL) return [];
+  const [table] = stream.tables;
+  const totalOf = (cell: number): number =>
+    sumOf(Array.from({ length: table?.groups ?? 0 }, (_, group) => table?.data[group * table.stride + cell] ?? 0));
+  return selectedLabels((truth, decision) => totalOf(cellIndex(truth, decision))).map((note) => `${capital(note)}.`);
 }
 
 /**

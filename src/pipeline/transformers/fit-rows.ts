@@ -1,6 +1,6 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { type CategoricalColumn, readTable, Table, type TableSource } from '../../table/index.ts';
-import { nameSome } from './read-columns.ts';
+import { nameSome } from '../../internal/format.ts';
 
 /** Training rows. */
 export interface FitRows {

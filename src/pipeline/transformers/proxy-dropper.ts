@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { type OptionNames } from '../../internal/arguments.ts';
+import { nameSome } from '../../internal/format.ts';
 import { requireRate, requireInteger } from '../../stats/parameters.ts';
 import type { Table } from '../../table/index.ts';
 import { type AssociationMeasure, columnAssociation } from '../association.ts';
@@ -11,7 +12,6 @@ import {
   featureNames,
   type FeatureSettings,
   featureSettings,
-  nameSome,
   readKnownGroups,
   type SensitiveColumns,
   sensitiveNames,

@@ -1,16 +1,7 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
+import { nameSome } from '../../internal/format.ts';
 import { type CategoricalColumn, encodeGroups, type Table } from '../../table/index.ts';
-
-/** The maximum number of names in a message. */
-const MAX_NAMES = 8;
-
-/** Formats names: 'a', 'b' and 3 more. */
-export function nameSome(names: readonly string[]): string {
-  const shown = names.slice(0, MAX_NAMES).map((name) => `'${name}'`);
-  const more = names.length - shown.length;
-  return `${shown.join(', ')}${more > 0 ? ` and ${String(more)} more` : ''}`;
-}
 
 /** Formats groups: "the group 'a'", or "the groups 'a', 'b' and 3 more". */
 export function nameGroups(labels: readonly string[]): string {

@@ -27,7 +27,7 @@ function events(count: number, from = 0): Row[] {
 
 describe('monitored streams', function () {
   this.timeout(60_000);
-  const service = useService({ limits: { streams: 18 } });
+  const service = useService({ limits: { streams: 19 } });
   const post = (location: string, body: string | readonly Row[], type: Record<string, string> = TYPE) =>
     service.ask({
       method: 'POST',
@@ -74,6 +74,23 @@ describe('monitored streams', function () {
     );
     await post('equal/events', [{ ...events(1, 100)[0], approved: 0 }]);
     expect((await state('equal'))['warnings']).to.deep.equal([]);
+  });
+
+  it('warns if true labels arrive only for one decision', async () => {
+    const rows = events(100);
+    await post(`selected/events?${OPTIONS}`, rows);
+    const warnings = async (): Promise<string> => ((await state('selected'))['warnings'] as string[]).join();
+    expect(await warnings()).to.equal('');
+    const labelsOf = (decision: number): Row[] =>
+      rows.flatMap(({ id, approved }, index) =>
+        approved === decision ? [{ id, repaid: index % 3 === 0 ? 0 : 1 }] : [],
+      );
+    await post('selected/labels', labelsOf(1));
+    expect(await warnings()).to.match(
+      /^A true label is known for 100\.0% of the rows with a positive decision, but for 0\.0% of those with a negative one\./,
+    );
+    await post('selected/labels', labelsOf(0));
+    expect(await warnings()).to.equal('');
   });
 
   it('answers with the numbers of problems of the request by reason', async () => {

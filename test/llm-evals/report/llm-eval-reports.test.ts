@@ -288,7 +288,7 @@ describe('the report of an evaluation', () => {
       }),
     );
     expect(tableUnder(markdown, 'Spending')[3]).to.deep.equal(['Cost', 'unknown', 'unknown']);
-    expect(markdown).to.include('an unknown cost').and.to.include('The price of this model is unknown');
+    expect(markdown).to.include('sent, cost unknown').and.to.include('The price of this model is unknown');
     expect(markdown).not.to.match(/\$0(?!\.)/);
   });
 

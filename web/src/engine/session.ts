@@ -8,7 +8,7 @@ import { manifestOf, type Provenance } from '../../../src/document/provenance.ts
 import type { ReportSection } from '../../../src/document/report-document.ts';
 import { ValueError } from '../../../src/exceptions/index.ts';
 import { validationCharts } from '../../../src/integration/html/metric-charts.ts';
-import { clusterNotes } from '../../../src/integration/cluster-notes.ts';
+import { columnNotes } from '../../../src/integration/column-notes.ts';
 import { type FileValidation, withCounted, withNotes } from '../../../src/integration/measure-attributes.ts';
 import { validationChanges, type ValidationChanges } from '../../../src/integration/validation-changes.ts';
 import {
@@ -29,8 +29,8 @@ import {
   type Column,
   columnLength,
   delimitedText,
+  firstRowsOf,
   IDENTIFIER_BYTES,
-  repeatedIdentifiersIn,
   Table,
 } from '../../../src/table/index.ts';
 import { attributesOf, commandOf, gateFileOf, optionsOf, validateInput } from './commands.ts';
@@ -322,10 +322,9 @@ async function measure(opened: Opened, settings: AuditSettings, onProgress: OnPr
   const validation = await validateTable(table, { ...validateInput(settings), decimal });
   const { counted } = validation;
   if (counted === undefined) return validation;
-  const notes = await clusterNotes(counted.request, async (used) => {
-    const start = await source.startBytes?.(IDENTIFIER_BYTES);
-    return start === undefined ? [] : repeatedIdentifiersIn(file.name, start, { used, decimal });
-  });
+  const start = await source.startBytes?.(IDENTIFIER_BYTES);
+  if (start === undefined) return validation;
+  const notes = columnNotes(counted.request, firstRowsOf(file.name, start, decimal));
   return withCounted(withNotes(validation, notes), counted);
 }
 

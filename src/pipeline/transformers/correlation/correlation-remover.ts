@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { type OptionNames } from '../../../internal/arguments.ts';
 import { takeValues } from '../../../internal/values.ts';
+import { nameSome } from '../../../internal/format.ts';
 import { requireRate } from '../../../stats/parameters.ts';
 import type { Table } from '../../../table/index.ts';
 import { countMissing, type FitRows, leftOutWarning, nameMissing, replaceColumns } from '../fit-rows.ts';
@@ -11,7 +12,6 @@ import {
   type FeatureSettings,
   featureSettings,
   nameGroups,
-  nameSome,
   numericFeatureNames,
   readFeature,
   readGroups,

@@ -1,0 +1,187 @@
+import { quoteArgument } from '../document/provenance.ts';
+import { counted, formatCount, nameSome } from '../internal/format.ts';
+import type { ValidateRequest } from '../schemas/validate-values.ts';
+import {
+  type FirstRows,
+  numberOfCell,
+  partlyRepeatedIn,
+  type RepeatedIdentifier,
+  repeatedIdentifiersIn,
+  withoutAccents,
+} from '../table/index.ts';
+import { metricNamesOf } from './gates.ts';
+
+/**
+ * Returns notes on the columns of a text file that may be read in another sense than meant: from the names of all columns,
+ * and the values of the first rows.
+ */
+export function columnNotes(request: ValidateRequest, rows: FirstRows): readonly string[] {
+  return [
+    ...swappedNotes(request),
+    ...unfavourableNotes(request),
+    ...countNotes(request, rows),
+    ...groupedThousandNotes(request, rows),
+    ...codedScoreNotes(request, rows),
+    ...clusterNotes(request, rows),
+  ];
+}
+
+/** Matches names of columns of true labels, and of predictions. */
+const TRUTH_NAME = /^(y[_ ]?true|true[_ ]?(label|outcome)s?|ground[_ ]?truth|actual)$/i;
+const PREDICTION_NAME = /^(y[_ ]?(pred|hat)|predict(ed|ions?)|pred)$/i;
+
+function swappedNotes({ yPred, yTrue }: ValidateRequest): string[] {
+  if (yPred === undefined || yTrue === undefined) return [];
+  if (!TRUTH_NAME.test(yPred) && !PREDICTION_NAME.test(yTrue)) return [];
+  return [
+    `column '${yPred}' is read as the decisions, and '${yTrue}' as the true labels, though their names say the opposite. Swap them if that is not meant`,
+  ];
+}
+
+/** Matches names of columns of unfavourable decisions, in English, German, French and Spanish. */
+const UNFAVOURABLE_NAME =
+  /(^|[^a-z])(reject(ed|ion)?|den(ied|ial)|declined?|refused|refusal|failed|abgelehnt|ablehnung|absage|refuse|rejete|rechazad[oa]|denegad[oa])([^a-z]|$)/;
+
+/** Labels that deny what the name of their column says. */
+const NO_LABELS = new Set(['0', 'false', 'no', 'n', 'nein', 'non']);
+
+/** Notes ratios of the rates of rejection, which can be near 1 although those of acceptance are not. */
+function unfavourableNotes(request: ValidateRequest): string[] {
+  const { yPred, positiveLabel } = request;
+  if (yPred === undefined || !UNFAVOURABLE_NAME.test(withoutAccents(yPred))) return [];
+  if (positiveLabel !== undefined && NO_LABELS.has(withoutAccents(positiveLabel.trim()))) return [];
+  if (!metricNamesOf(request).some((name) => name.endsWith('_ratio'))) return [];
+  return [
+    `column '${yPred}' seems to hold unfavourable decisions, and its positive label is the unfavourable one. A ratio of rates is not the same for the opposite: for the ratio of acceptance, name the other label with --positive-label, in code positiveLabel`,
+  ];
+}
+
+/** Matches names of columns of counts or weights, in English, German, French and Spanish. */
+const COUNT_NAME =
+  /^(n|nb|counts?|freq(uency)?|n_?(rows|people|persons|cases)|(sample_?)?weights?|anzahl|haufigkeit|gewichte?|effectifs?|poids|conteo|cantidad|frecuencia|pesos?)$/;
+
+/** Notes an unused column of counts or weights: rows that stand for several people would count once. */
+function countNotes(request: ValidateRequest, { names, rows }: FirstRows): string[] {
+  if (request.sampleWeight !== undefined) return [];
+  const used = usedColumns(request);
+  return names.flatMap((name, column) => {
+    if (used.has(name) || !COUNT_NAME.test(withoutAccents(name.trim()))) return [];
+    const values = rows.map((row) => numberOfCell(row[column] ?? '', request.decimal));
+    const distinct = new Set(values);
+    // Ones weigh nothing, and the number of a row is different in each row.
+    const isCount =
+      distinct.size > 1 && distinct.size < values.length && values.every((value) => value !== undefined && value >= 0);
+    if (!isCount) return [];
+    return [
+      `column '${name}' looks like the number of people or the weight of each row, but each row counts once. If it is, use it: --sample-weight ${quoteArgument(name)}, in code and in requests the option for weights, or give a table of counts (--counts)`,
+    ];
+  });
+}
+
+/** How many times larger the usual whole number is than each number with a fraction, if the fraction is none. */
+const THOUSANDS_FACTOR = 20;
+
+/** The smallest number of values from which a pattern is no coincidence. */
+const MIN_REPEATED = 5;
+
+/** Notes scores such as 998 and 1.002, in which the separator of the decimals seems to group thousands. */
+function groupedThousandNotes({ score, decimal = '.' }: ValidateRequest, { names, rows }: FirstRows): string[] {
+  const column = score === undefined ? -1 : names.indexOf(score);
+  if (column < 0) return [];
+  const cells = rows.map((row) => (row[column] ?? '').trim());
+  const fractions = cells.filter((cell) => cell.includes(decimal));
+  const whole = cells
+    .filter((cell) => /^\d+$/.test(cell))
+    .map(Number)
+    .sort((a, b) => a - b);
+  const isGrouped = (cell: string): boolean => /^[1-9]\d{0,2}[.,]\d{3}$/.test(cell);
+  if (fractions.length < MIN_REPEATED || whole.length < MIN_REPEATED || !fractions.every(isGrouped)) return [];
+  const largest = Math.max(...fractions.map((cell) => Number(cell.replace(',', '.'))));
+  if ((whole[Math.floor(whole.length / 2)] as number) < THOUSANDS_FACTOR * largest) return [];
+  const sign = decimal === '.' ? 'point' : 'comma';
+  return [
+    `the ${sign} in values such as '${fractions[0] as string}' of column '${names[column] as string}' seems to group thousands, because others are as large as '${String(whole.at(-1))}', but it is read as a decimal ${sign}. Write the numbers without it`,
+  ];
+}
+
+/** How many times farther a code is from the nearest score than the scores are from each other. */
+const CODE_DISTANCE = 5;
+
+/** Notes a score that occurs often, far below or above all others, such as 999 for no score. */
+function codedScoreNotes({ score, decimal, naValues = [] }: ValidateRequest, { names, rows }: FirstRows): string[] {
+  const column = score === undefined ? -1 : names.indexOf(score);
+  if (column < 0) return [];
+  const counts = new Map<number, { count: number; cell: string }>();
+  for (const row of rows) {
+    const cell = (row[column] ?? '').trim();
+    const value = naValues.includes(cell) ? undefined : numberOfCell(cell, decimal);
+    if (value === undefined || !Number.isFinite(value)) continue;
+    const own = counts.get(value);
+    if (own === undefined) counts.set(value, { count: 1, cell });
+    else own.count++;
+  }
+  const values = [...counts.keys()].sort((a, b) => a - b);
+  if (values.length < MIN_REPEATED) return [];
+  const noteOf = (code: number, others: readonly number[]): string[] => {
+    const [first, last] = [others[0] as number, others.at(-1) as number];
+    const { count, cell } = counts.get(code) as { count: number; cell: string };
+    const distance = Math.min(Math.abs(code - first), Math.abs(code - last));
+    if (count < MIN_REPEATED || distance <= CODE_DISTANCE * (last - first)) return [];
+    return [
+      `the score ${cell} of column '${names[column] as string}' occurs ${formatCount(count)} times, and all others are from ${String(first)} to ${String(last)}. If it stands for a missing value, name it with --na-values ${cell}, in code naValues`,
+    ];
+  };
+  return [...noteOf(values[0] as number, values.slice(1)), ...noteOf(values.at(-1) as number, values.slice(0, -1))];
+}
+
+/** Returns the columns whose role is known. */
+function usedColumns(request: ValidateRequest): ReadonlySet<string> {
+  const { attributes, control = [], yPred, score, yTrue, sampleWeight } = request;
+  const used = [...attributes.flat(), ...control, yPred, score, yTrue, sampleWeight];
+  return new Set(used.filter((name) => name !== undefined));
+}
+
+/** Notes columns whose values look like people or things with several rows, if no clusters are named. */
+function clusterNotes(request: ValidateRequest, rows: FirstRows): string[] {
+  if (request.cluster !== undefined || request.strata !== undefined) return [];
+  const used = usedColumns(request);
+  const cluster = (name: string): string => `name it as the cluster (${clusterOption({ name })}), in code and in requests with the option cluster`; // prettier-ignore
+  return [
+    ...repeatedIdentifiersIn(rows, used).map(
+      (own) =>
+        `${rowsOfValue(own)}. If the rows of a value depend on each other, the intervals are too narrow: ${cluster(own.name)}`,
+    ),
+    ...partlyRepeatedIn(rows, used).map(
+      ({ name, repeated }) =>
+        `${counted(repeated, 'row repeats', 'rows repeat')} a value of column '${name}', and each row counts. If they are copies, for example of a join or of another file, keep one of each; if they are further rows of a person, ${cluster(name)}`,
+    ),
+  ];
+}
+
+/** Notes the names of a file that look like a row of data, which is not counted. */
+export function headerNotes(title: string, { names, rows }: FirstRows, decimal?: '.' | ','): string[] {
+  const isData = (name: string, column: number): boolean =>
+    numberOfCell(name, decimal) !== undefined || rows.some((row) => row[column] === name);
+  if (rows.length === 0 || !names.every(isData)) return [];
+  return [
+    `the first line of ${title} looks like data and not like names of columns: ${nameSome(names)}. It is not counted. If it is data, add a line with names above it`,
+  ];
+}
+
+/** Notes a column that looks like people with several rows, for a report that counts each row as a person. */
+export function countedRowsNote(found: RepeatedIdentifier): string {
+  return `${rowsOfValue(found)}, and each row is counted. If a value stands for one person, keep one row for each person; 'evenhand validate' with ${clusterOption(found)} compares rates with several rows per person`;
+}
+
+/** Notes a column that looks like people with several rows, for a training that may hold out only some of them. */
+export function heldOutRowsNote(found: RepeatedIdentifier): string {
+  return `${rowsOfValue(found)}, and some may be trained on while others are held out. If the rows of a value depend on each other, the held-out values are better than on new ones: 'evenhand run-pipeline' with the key cluster keeps them together`;
+}
+
+function rowsOfValue({ name, meanCount }: RepeatedIdentifier): string {
+  return `column '${name}' has about ${meanCount.toFixed(1)} rows for each of its values`;
+}
+
+function clusterOption({ name }: Pick<RepeatedIdentifier, 'name'>): string {
+  return `--cluster ${quoteArgument(name)}`;
+}

@@ -1,0 +1,124 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { validateFile } from '../../src/integration/validate-file.ts';
+import type { ValidateInput } from '../../src/schemas/validate-values.ts';
+import { useTemporaryFolder } from '../helpers/run-cli.ts';
+
+/** Returns lines for rows of two groups. */
+function lines(header: string, count: number, line: (row: number, sex: 'f' | 'm') => string): readonly string[] {
+  return [header, ...Array.from({ length: count }, (_, row) => line(row, row % 2 === 0 ? 'f' : 'm'))];
+}
+
+describe('notes on columns of a file', () => {
+  const folder = useTemporaryFolder();
+
+  async function notesOf(
+    files: readonly (readonly string[])[],
+    input: Partial<ValidateInput> & { readonly yPred?: string; readonly score?: string },
+  ): Promise<readonly string[]> {
+    const paths = files.map((rows, index) => {
+      const file = path.join(folder(), `${String(index)}.csv`);
+      writeFileSync(file, rows.join('\n'));
+      return file;
+    });
+    const { notes = [] } = await validateFile(paths, {
+      attributes: [['sex']],
+      withCi: false,
+      ...input,
+    } as ValidateInput);
+    return notes;
+  }
+
+  const counted = (header: string) =>
+    lines(header, 200, (row, sex) => `${sex},${String(Number(row % 4 < 2))},${String(1 + (row % 7))}`);
+
+  it('name a column of counts or weights that is not used', async () => {
+    expect(await notesOf([counted('sex,hired,n')], { yPred: 'hired' })).to.deep.equal([
+      "column 'n' looks like the number of people or the weight of each row, but each row counts once. If it is, use it: --sample-weight n, in code and in requests the option for weights, or give a table of counts (--counts)",
+    ]);
+    expect((await notesOf([counted('sex,hired,Gewicht')], { yPred: 'hired' }))[0]).to.include("column 'Gewicht' looks");
+    expect(await notesOf([counted('sex,hired,n')], { yPred: 'hired', sampleWeight: 'n' })).to.deep.equal([]);
+    expect(await notesOf([counted('sex,hired,children')], { yPred: 'hired' })).to.deep.equal([]);
+    // A column of ones, and the number of each row.
+    const equal = lines('sex,hired,n', 200, (row, sex) => `${sex},${String(Number(row % 4 < 2))},1`);
+    const numbered = lines('sex,hired,n', 200, (row, sex) => `${sex},${String(Number(row % 4 < 2))},${String(row)}`);
+    for (const rows of [equal, numbered]) expect(await notesOf([rows], { yPred: 'hired' })).to.deep.equal([]);
+  });
+
+  it('name columns whose names say that they are the other one of decisions and true labels', async () => {
+    const rows = lines('sex,y_true,y_pred', 200, (row, sex) => `${sex},${String(Number(row % 4 < 2))},${String(Number(row % 6 < 2))}`); // prettier-ignore
+    expect(await notesOf([rows], { yPred: 'y_true', yTrue: 'y_pred' })).to.deep.equal([
+      "column 'y_true' is read as the decisions, and 'y_pred' as the true labels, though their names say the opposite. Swap them if that is not meant",
+    ]);
+    expect(await notesOf([rows], { yPred: 'y_pred', yTrue: 'y_true' })).to.deep.equal([]);
+  });
+
+  it('say that a ratio depends on whether acceptance or rejection is the positive decision', async () => {
+    const rows = lines('sex,rejected', 200, (row, sex) => `${sex},${String(Number(row % 10 < 8))}`);
+    const note =
+      "column 'rejected' seems to hold unfavourable decisions, and its positive label is the unfavourable one. A ratio of rates is not the same for the opposite: for the ratio of acceptance, name the other label with --positive-label, in code positiveLabel";
+    const ratio = { metric: 'demographic_parity_ratio', threshold: 0.8 };
+    expect(await notesOf([rows], { yPred: 'rejected', ...ratio })).to.deep.equal([note]);
+    // A difference has the same size for both.
+    expect(await notesOf([rows], { yPred: 'rejected' })).to.deep.equal([]);
+    expect(await notesOf([rows], { yPred: 'rejected', positiveLabel: '0', ...ratio })).to.deep.equal([]);
+    const german = lines('sex,abgelehnt', 200, (row, sex) => `${sex},${row % 10 < 8 ? 'ja' : 'nein'}`);
+    expect((await notesOf([german], { yPred: 'abgelehnt', positiveLabel: 'ja', ...ratio }))[0]).to.include("column 'abgelehnt' seems"); // prettier-ignore
+    const ofNo = await notesOf([german], { yPred: 'abgelehnt', positiveLabel: 'nein', ...ratio });
+    expect(ofNo.join()).to.not.include("column 'abgelehnt'");
+  });
+
+  it('name points that seem to group thousands, and are read as decimal points', async () => {
+    // 600 to 1,197, as a German spreadsheet writes it.
+    const number = (row: number): string => String(600 + 3 * row).replace(/^(\d)(\d{3})$/, '$1.$2');
+    const rows = lines('sex,points', 200, (row, sex) => `${sex},${number(row)}`);
+    expect(await notesOf([rows], { score: 'points', scoreThreshold: 900 })).to.deep.equal([
+      "the point in values such as '1.002' of column 'points' seems to group thousands, because others are as large as '999', but it is read as a decimal point. Write the numbers without it",
+    ]);
+    const english = lines('sex;points', 200, (row, sex) => `${sex};${number(row).replace('.', ',')}`);
+    const read = await notesOf([english], { score: 'points', scoreThreshold: 900, decimal: ',' });
+    expect(read[0]).to.match(/^the comma in values such as '1,002' .* read as a decimal comma/);
+    const decimals = lines('sex,points', 200, (row, sex) => `${sex},${(row / 200).toFixed(3)}`);
+    expect(await notesOf([decimals], { score: 'points', scoreThreshold: 0.5 })).to.deep.equal([]);
+    const mixed = lines(
+      'sex,points',
+      200,
+      (row, sex) => `${sex},${row % 2 === 0 ? String(row) : (row / 3).toFixed(3)}`,
+    );
+    expect(await notesOf([mixed], { score: 'points', scoreThreshold: 50 })).to.deep.equal([]);
+  });
+
+  it('name a score that occurs often, far from all others: a code for a missing value', async () => {
+    const coded = (code: string) =>
+      lines('sex,points', 200, (row, sex) => `${sex},${row % 5 === 0 ? code : ((row % 50) / 50).toFixed(2)}`);
+    for (const [code, range] of [
+      ['999', 'from 0.02 to 0.98'],
+      ['-99', 'from 0.02 to 0.98'],
+    ] as const) {
+      expect(await notesOf([coded(code)], { score: 'points', scoreThreshold: 0.5 })).to.deep.equal([
+        `the score ${code} of column 'points' occurs 40 times, and all others are ${range}. If it stands for a missing value, name it with --na-values ${code}, in code naValues`,
+      ]);
+    }
+    expect(await notesOf([coded('999')], { score: 'points', scoreThreshold: 0.5, naValues: ['999'] })).to.deep.equal(
+      [],
+    );
+    expect(await notesOf([coded('1.5')], { score: 'points', scoreThreshold: 0.5 })).to.deep.equal([]);
+  });
+
+  it('name identifiers that some rows repeat, within a file and between files', async () => {
+    const copies = ['id,sex,hired', ...Array.from({ length: 200 }, (_, row) => {
+      const line = `a${String(row)},${row % 2 === 0 ? 'f' : 'm'},${String(Number(row % 8 < 3))}`;
+      return row % 8 === 0 ? `${line}\n${line}` : line;
+    })]; // prettier-ignore
+    const note = (repeated: number) =>
+      `${String(repeated)} rows repeat a value of column 'id', and each row counts. If they are copies, for example of a join or of another file, keep one of each; if they are further rows of a person, name it as the cluster (--cluster id), in code and in requests with the option cluster`;
+    expect(await notesOf([copies], { yPred: 'hired' })).to.deep.equal([note(25)]);
+    const part = (from: number) => ['id,sex,hired', ...Array.from({ length: 200 }, (_, row) => `a${String(from + 199 - row)},${(from + row) % 2 === 0 ? 'f' : 'm'},${String(Number(row % 8 < 3))}`)]; // prettier-ignore
+    expect(await notesOf([part(0), part(150)], { yPred: 'hired' })).to.deep.equal([note(50)]);
+    expect(await notesOf([part(0), part(200)], { yPred: 'hired' })).to.deep.equal([]);
+    expect(await notesOf([copies], { yPred: 'hired', cluster: 'id' })).to.deep.equal([]);
+  });
+});
