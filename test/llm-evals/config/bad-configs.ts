@@ -731,6 +731,14 @@ export const BAD: readonly BadConfig[] = [
     "Did you mean 'gender'? For braces write {{ and }}.",
   ),
   bad(
+    'a placeholder in square brackets',
+    section("template: 'A {gender} asked for [gender.object], and only [again].'", GENDER),
+    '2:13',
+    'counterfactual.template',
+    'counterfactual.template: [gender.object] is not a placeholder and would be sent as it is',
+    'Write {gender.object}.',
+  ),
+  bad(
     'a mistyped form',
     section("template: ['{gender.subjct} asked.']", GENDER),
     '2:14',

@@ -80,9 +80,21 @@ type KnownWords = Pick<CounterfactualConfig, 'dimensions' | 'namePools' | 'nameS
 export function checkTemplate(template: string, known: KnownWords): TemplateProblem[] {
   const parsed = parseTemplate(template);
   const wrong = placeholdersIn(parsed).flatMap((placeholder) => checkPlaceholder(placeholder, known) ?? []);
-  const problems = [...parsed.problems, ...wrong, ...checkElision(parsed, known)];
+  const problems = [...parsed.problems, ...wrong, ...checkBrackets(parsed, known), ...checkElision(parsed, known)];
   // A problem that occurs several times in a template is reported once.
   return [...new Map(problems.map((problem) => [problem.message, problem])).values()];
+}
+
+/** Finds dimensions in square brackets, which would be sent as they are. */
+function checkBrackets({ parts }: ParsedTemplate, { dimensions }: KnownWords): TemplateProblem[] {
+  const texts = parts.filter((part) => typeof part === 'string');
+  return texts
+    .flatMap((text) => [...text.matchAll(/\[\s*([^[\].]+?)((?:\.\w+)?)\s*\]/gu)])
+    .flatMap(([written, dimension = '', form = '']) =>
+      Object.hasOwn(dimensions, dimension)
+        ? [{ message: `${written} is not a placeholder and would be sent as it is`, suggestion: `Write {${dimension}${form}}.` }]
+        : [],
+    ); // prettier-ignore
 }
 
 function checkPlaceholder({ dimension, form, written }: Placeholder, known: KnownWords): TemplateProblem | undefined {
