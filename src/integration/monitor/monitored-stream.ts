@@ -2,13 +2,15 @@ import { FairnessToolkitError } from '../../exceptions/index.ts';
 import { nextTurn } from '../../internal/next-turn.ts';
 import { findJsonProblem, isNestedDeeper } from '../../internal/strict-json.ts';
 import { isMapping, parseObject } from '../../internal/values.ts';
+import { truthOfCell } from '../../metrics/statistics/group-stats.ts';
 import type { AlertEvent } from '../../monitoring/alarms/alert-event.ts';
 import type { EngineUpdate } from '../../monitoring/alarms/fairness-drift-and-alert-engine.ts';
 import type { EngineSnapshot } from '../../monitoring/alarms/engine-snapshot.ts';
 import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
 import { takeGaps } from '../../monitoring/dashboard/take-gaps.ts';
-import { notesOf, repeatedIds, takeView } from '../../monitoring/dashboard/take-view.ts';
+import { contradictedLabels, notesOf, repeatedIds, takeView } from '../../monitoring/dashboard/take-view.ts';
 import { isDue, positionOf } from '../../monitoring/follow-lines.ts';
+import type { LabelledEvent } from '../../monitoring/tracker/late-labels.ts';
 import { RealTimeFairnessTracker, type TrackerSnapshot } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
 import { makeParts, type MonitorParts, trackerOptionsOf, USUAL_TIMESTAMP } from './monitor-parts.ts';
@@ -99,6 +101,8 @@ export class MonitoredStream {
   #now = 0;
   /** The number of events since the start of the process whose id was counted before. */
   #repeated = 0;
+  /** The number of labels since the start of the process that contradict a counted label of the same event. */
+  #contradicted = 0;
 
   /**
    * @param saved the state of an earlier process
@@ -149,6 +153,7 @@ export class MonitoredStream {
     const absent = new Set(kind === 'events' ? this.#sensitive : []);
     let repeated = 0;
     let unknown = 0;
+    let contradicted = 0;
     for (const [index, line] of lines.entries()) {
       if (index % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await nextTurn();
       const row = this.#read(kind, line);
@@ -168,6 +173,7 @@ export class MonitoredStream {
       const known = this.#parts.tracker.stream.labels?.find(id);
       const isRepeated =
         ids.has(id) || same !== undefined || (kind === 'events' ? known !== undefined : known?.isLabelled === true);
+      if (kind === 'labels' && this.#contradicts(row, same?.row, known)) contradicted++;
       if (isRepeated) repeated++;
       else if (kind === 'labels' && known === undefined) unknown++;
       else rows.push(row);
@@ -178,6 +184,7 @@ export class MonitoredStream {
     if (missing !== undefined) return { missing, fields: Object.keys(parseObject(lines[0] ?? '') ?? {}) };
     for (const id of own.keys()) ids.add(id);
     if (kind === 'events') this.#repeated += repeated;
+    this.#contradicted += contradicted;
     return { rows, repeated, unknown };
   }
 
@@ -220,7 +227,11 @@ export class MonitoredStream {
   } {
     const { tracker } = this.#parts;
     const { timestamp, faults } = tracker;
-    const warnings = [...notesOf(tracker), ...repeatedIds(this.#repeated, tracker.stream.events)];
+    const warnings = [
+      ...notesOf(tracker),
+      ...repeatedIds(this.#repeated, tracker.stream.events),
+      ...contradictedLabels(this.#contradicted),
+    ];
     return { timestamp, faults: { ...faults }, warnings };
   }
 
@@ -254,6 +265,17 @@ export class MonitoredStream {
       if (!FairnessToolkitError.isInstance(error)) throw error;
     }
     return isDue(tracker, before, lookEvery) ? engine.update(tracker) : undefined;
+  }
+
+  /** Returns whether a label differs from an earlier one of the same request, or from the counted one. */
+  #contradicts(row: StreamRow, same: StreamRow | undefined, known: LabelledEvent | undefined): boolean {
+    const { yTrue = '' } = this.request;
+    if (same !== undefined) return same[yTrue] !== row[yTrue];
+    const { stream } = this.#parts.tracker;
+    const watchesRates = stream.options.metrics.some(({ measures }) => measures.some(({ kind }) => kind === 'rate'));
+    if (known?.isLabelled !== true || !watchesRates) return false;
+    const truth = stream.reader.readTruth(row[yTrue], { column: yTrue, row: undefined });
+    return !Number.isNaN(truth) && truth !== truthOfCell(known.cell);
   }
 
   /** Returns the row in a line, or the reason why it cannot be counted. */

@@ -141,6 +141,11 @@ export function cellIndex(truth: TruthState, decision: 0 | 1): number {
   return 2 * truth + decision;
 }
 
+/** Returns the true label of a cell, or 2 if it is missing. */
+export function truthOfCell(cell: number): TruthState {
+  return (cell >> 1) as TruthState;
+}
+
 /** Returns the decision of a cell. */
 export function decisionOfCell(cell: number): 0 | 1 {
   return (cell % 2) as 0 | 1;

@@ -251,6 +251,14 @@ export function repeatedIds(repeated: number, events: number): string[] {
   ];
 }
 
+/** Returns a warning if labels differ from the label of their event that was counted first, which stays. */
+export function contradictedLabels(contradicted: number): string[] {
+  if (contradicted === 0) return [];
+  return [
+    `${counted(contradicted, 'label differs', 'labels differ')} from a label that was sent before for the same event, and ${contradicted === 1 ? 'is' : 'are'} not counted: the first label stays. Send final labels only; corrected labels need a new stream.`,
+  ];
+}
+
 /** Returns warnings about outcomes of which several labels count as negative: one may mean a missing value. */
 function severalNegatives({ stream }: RealTimeFairnessTracker): string[] {
   const { predictions, truths } = stream.reader.negatives;

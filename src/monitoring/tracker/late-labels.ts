@@ -13,6 +13,11 @@ export interface WaitingEvent {
   readonly stratum?: Stratum | null | undefined;
 }
 
+/** A stored event, and whether its label is known. */
+export interface LabelledEvent extends WaitingEvent {
+  readonly isLabelled: boolean;
+}
+
 /** Stored events as columns, oldest first. */
 export interface WaitingColumns {
   readonly ids: readonly string[];
@@ -102,7 +107,7 @@ export class LateLabels {
   }
 
   /** Returns the stored event with an id; undefined if it is not stored. */
-  find(id: string | number): (WaitingEvent & { readonly isLabelled: boolean }) | undefined {
+  find(id: string | number): LabelledEvent | undefined {
     const slot = this.#slotOf.get(keyOf(id));
     return slot === undefined ? undefined : this.#eventAt(slot);
   }

@@ -27,7 +27,7 @@ function events(count: number, from = 0): Row[] {
 
 describe('monitored streams', function () {
   this.timeout(60_000);
-  const service = useService({ limits: { streams: 19 } });
+  const service = useService({ limits: { streams: 20 } });
   const post = (location: string, body: string | readonly Row[], type: Record<string, string> = TYPE) =>
     service.ask({
       method: 'POST',
@@ -74,6 +74,22 @@ describe('monitored streams', function () {
     );
     await post('equal/events', [{ ...events(1, 100)[0], approved: 0 }]);
     expect((await state('equal'))['warnings']).to.deep.equal([]);
+  });
+
+  it('warns if a label differs from the one that was counted for its event', async () => {
+    await post(`corrected/events?${OPTIONS}`, events(20));
+    const labels = (repaid: number, from: number, to: number): Row[] =>
+      events(20)
+        .slice(from, to)
+        .map(({ id }) => ({ id, repaid }));
+    await post('corrected/labels', labels(1, 0, 10));
+    expect((await post('corrected/labels', labels(1, 0, 10))).json<Json>()).to.include({ accepted: 0, repeated: 10 });
+    expect((await state('corrected'))['warnings']).to.deep.equal([]);
+    const answer = await post('corrected/labels', [...labels(0, 0, 4), ...labels(0, 10, 12), ...labels(1, 11, 12)]);
+    expect(answer.json<Json>()).to.include({ accepted: 2, repeated: 5, n_labels: 12 });
+    expect((await state('corrected'))['warnings']).to.deep.equal([
+      '5 labels differ from a label that was sent before for the same event, and are not counted: the first label stays. Send final labels only; corrected labels need a new stream.',
+    ]);
   });
 
   it('warns if true labels arrive only for one decision', async () => {
