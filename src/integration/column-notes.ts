@@ -96,7 +96,7 @@ function groupedThousandNotes({ score, decimal = '.' }: ValidateRequest, { names
     .sort((a, b) => a - b);
   const isGrouped = (cell: string): boolean => /^[1-9]\d{0,2}[.,]\d{3}$/.test(cell);
   if (fractions.length < MIN_REPEATED || whole.length < MIN_REPEATED || !fractions.every(isGrouped)) return [];
-  const largest = Math.max(...fractions.map((cell) => Number(cell.replace(',', '.'))));
+  const largest = fractions.reduce((most, cell) => Math.max(most, Number(cell.replace(',', '.'))), 0);
   if ((whole[Math.floor(whole.length / 2)] as number) < THOUSANDS_FACTOR * largest) return [];
   const sign = decimal === '.' ? 'point' : 'comma';
   return [

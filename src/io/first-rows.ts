@@ -16,12 +16,12 @@ export async function readFirstRows({ files, decimal }: FoundFiles): Promise<Fir
   const [first, ...others] = files.slice(0, MAX_FILES);
   const start = first && (await startOf(first, decimal));
   if (start === undefined) return undefined;
-  const rows = [...start.rows];
+  const parts = [start.rows];
   for (const file of others) {
     const next = await startOf(file, decimal);
-    if (next?.names.join() === start.names.join()) rows.push(...next.rows);
+    if (next?.names.join() === start.names.join()) parts.push(next.rows);
   }
-  return { names: start.names, rows };
+  return { names: start.names, rows: parts.flat() };
 }
 
 /** Returns the numbers of a column in the first rows of CSV files; an empty list without such rows. */

@@ -108,6 +108,17 @@ describe('notes on columns of a file', () => {
     expect(await notesOf([coded('1.5')], { score: 'points', scoreThreshold: 0.5 })).to.deep.equal([]);
   });
 
+  it('are found in many short rows of several files', async () => {
+    // 160,000 rows in each file, more than a call of a function can have arguments.
+    const short = (score: number) => [
+      'sex,p',
+      ...Array<string>(160_000).fill(`f,${String(score)}`),
+      ...Array<string>(50).fill('m,0'),
+    ];
+    const notes = await notesOf([short(1), short(2)], { score: 'p', scoreThreshold: 1.5 });
+    expect(notes).to.deep.equal([]);
+  });
+
   it('name identifiers that some rows repeat, within a file and between files', async () => {
     const copies = ['id,sex,hired', ...Array.from({ length: 200 }, (_, row) => {
       const line = `a${String(row)},${row % 2 === 0 ? 'f' : 'm'},${String(Number(row % 8 < 3))}`;
