@@ -35,7 +35,7 @@ function metricsTable(metrics: readonly LlmMetricResult[]): ReportTable[] {
   const numbers = ['Value', intervalTitle(metrics), 'Without an effect', 'Adjusted p', 'Items', detectable];
   return tableOf(
     'All metrics',
-    ['Metric', ...numbers.map(numberColumn), 'Distinguishable from noise'],
+    ['Metric', ...numbers.map(numberColumn), 'Significant'],
     metrics.map((metric) => [
       ...[metricPairTitle(metric), numberText(metric.value), intervalText(metric.ci), nullText(metric)],
       ...[adjustedText(metric), formatCount(metric.n), numberText(metric.minimumDetectableGap)],

@@ -287,7 +287,7 @@ export function differenceTable({ differences }: LlmTargetsResult): ReportBlock[
     ]);
   const rest = all.length - rows.length;
   return [
-    ...tableOf('All differences', ['Difference', ...numbers.map(numberColumn), 'Distinguishable from noise'], rows),
+    ...tableOf('All differences', ['Difference', ...numbers.map(numberColumn), 'Significant'], rows),
     ...(rest > 0
       ? [{ kind: 'paragraph' as const, text: `${formatCount(rest)} more differences are in the JSON.` }]
       : []),
