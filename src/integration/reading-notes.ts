@@ -63,11 +63,16 @@ export function readingNotes(
   return [
     ...thresholdNotes(request, stats, scores),
     ...numberNotes(request.names, groups),
-    ...ungroupedNotes(request.names, decided),
     ...ungatedNotes(request),
     // Each class is compared with all others, so that each is positive once.
     ...(request.average === undefined
-      ? [...favourableNotes(labels), ...oppositeNotes(stats), ...equalNotes(stats), ...selectedLabelNotes(stats)]
+      ? [
+          ...ungroupedNotes(request.names, decided),
+          ...favourableNotes(labels),
+          ...oppositeNotes(stats),
+          ...equalNotes(stats),
+          ...selectedLabelNotes(stats),
+        ]
       : []),
     ...reversedScoreNotes(metrics),
   ];
@@ -122,7 +127,8 @@ function oppositeNotes(stats: readonly GroupStats[]): string[] {
 /** Notes decisions that all equal the true label: the two may be one column, or the model may know the rows. */
 function equalNotes(stats: readonly GroupStats[]): string[] {
   const decided = stats.find((one) => one.kind === 'classification');
-  if (decided?.hasTruth !== true) return [];
+  // Small counts that were left out look like none.
+  if (decided?.hasTruth !== true || decided.minCell !== undefined) return [];
   const total = (truth: 0 | 1, decision: 0 | 1): number =>
     sumOf(sumCells(decided.counts, [cellIndex(truth, decision)]));
   const isEqual = total(0, 1) + total(1, 0) === 0 && Math.min(total(0, 0), total(1, 1)) >= MIN_LABELLED;
@@ -180,7 +186,7 @@ function ungatedNotes(request: NotedRequest): string[] {
 /** Notes true labels that are known only for one decision. */
 function selectedLabelNotes(stats: readonly GroupStats[]): string[] {
   const decided = stats.find((one) => one.kind === 'classification');
-  if (decided?.hasTruth !== true) return [];
+  if (decided?.hasTruth !== true || decided.minCell !== undefined) return [];
   return selectedLabels((truth, decision) => sumOf(sumCells(decided.counts, [cellIndex(truth, decision)])));
 }
 

@@ -28,7 +28,7 @@ describe('notes on columns of a file', () => {
       attributes: [['sex']],
       withCi: false,
       ...input,
-    } as ValidateInput);
+    });
     return notes;
   }
 
