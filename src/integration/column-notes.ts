@@ -61,12 +61,12 @@ const COUNT_NAME =
   /^(n|nb|counts?|freq(uency)?|n_?(rows|people|persons|cases)|(sample_?)?weights?|anzahl|haufigkeit|gewichte?|effectifs?|poids|conteo|cantidad|frecuencia|pesos?)$/;
 
 /** Notes an unused column of counts or weights: rows that stand for several people would count once. */
-function countNotes(request: ValidateRequest, { names, rows }: FirstRows): string[] {
+function countNotes(request: ValidateRequest, { names, rows, decimal }: FirstRows): string[] {
   if (request.sampleWeight !== undefined) return [];
   const used = usedColumns(request);
   return names.flatMap((name, column) => {
     if (used.has(name) || !COUNT_NAME.test(withoutAccents(name.trim()))) return [];
-    const values = rows.map((row) => numberOfCell(row[column] ?? '', request.decimal));
+    const values = rows.map((row) => numberOfCell(row[column] ?? '', decimal));
     const distinct = new Set(values);
     // Ones weigh nothing, and the number of a row is different in each row.
     const isCount =
@@ -85,7 +85,7 @@ const THOUSANDS_FACTOR = 20;
 const MIN_REPEATED = 5;
 
 /** Notes scores such as 998 and 1.002, in which the separator of the decimals seems to group thousands. */
-function groupedThousandNotes({ score, decimal = '.' }: ValidateRequest, { names, rows }: FirstRows): string[] {
+function groupedThousandNotes({ score }: ValidateRequest, { names, rows, decimal = '.' }: FirstRows): string[] {
   const column = score === undefined ? -1 : names.indexOf(score);
   if (column < 0) return [];
   const cells = rows.map((row) => (row[column] ?? '').trim());
@@ -108,7 +108,7 @@ function groupedThousandNotes({ score, decimal = '.' }: ValidateRequest, { names
 const CODE_DISTANCE = 5;
 
 /** Notes a score that occurs often, far below or above all others, such as 999 for no score. */
-function codedScoreNotes({ score, decimal, naValues = [] }: ValidateRequest, { names, rows }: FirstRows): string[] {
+function codedScoreNotes({ score, naValues = [] }: ValidateRequest, { names, rows, decimal }: FirstRows): string[] {
   const column = score === undefined ? -1 : names.indexOf(score);
   if (column < 0) return [];
   const counts = new Map<number, { count: number; cell: string }>();
@@ -159,7 +159,7 @@ function clusterNotes(request: ValidateRequest, rows: FirstRows): string[] {
 }
 
 /** Notes the names of a file that look like a row of data, which is not counted. */
-export function headerNotes(title: string, { names, rows }: FirstRows, decimal?: '.' | ','): string[] {
+export function headerNotes(title: string, { names, rows, decimal }: FirstRows): string[] {
   const isData = (name: string, column: number): boolean =>
     numberOfCell(name, decimal) !== undefined || rows.some((row) => row[column] === name);
   if (rows.length === 0 || !names.every(isData)) return [];

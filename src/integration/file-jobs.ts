@@ -1,6 +1,6 @@
 import type { OnProgress } from '../internal/progress.ts';
 import { findFiles } from '../io/find-files.ts';
-import { readFirstRows } from '../io/first-rows.ts';
+import { findRepeatedIdentifiers } from '../io/first-rows.ts';
 import { loadData } from '../io/load-data.ts';
 import type { PerArm } from '../monitoring/ab-test/ab-test-fields.ts';
 import type { ABTestResult } from '../monitoring/ab-test/ab-test-result.ts';
@@ -8,7 +8,7 @@ import { FairnessABTestAnalyzer } from '../monitoring/ab-test/fairness-ab-test-a
 import { splitArms } from '../monitoring/ab-test/split-arms.ts';
 import type { ABTestRequest } from '../schemas/ab-test.ts';
 import type { DataPaths, FileSource } from '../schemas/data-source.ts';
-import { repeatedIdentifiersIn, type Table } from '../table/index.ts';
+import type { Table } from '../table/index.ts';
 import type { TrainingSource } from '../training/data/training-data.ts';
 import { type CalibrateTableOptions, calibrateTable } from '../training/postprocessing/calibrator/calibrate-table.ts';
 import type { TableCalibration } from '../training/postprocessing/calibrator/table-calibration.ts';
@@ -66,8 +66,7 @@ export async function loadTrainingSource({ csv, testCsv, ...columns }: TrainingF
  * @param used the columns whose role is known
  */
 export async function heldOutNotes(csv: Source, used: readonly string[]): Promise<readonly string[]> {
-  const rows = await readFirstRows(await findFiles(csv));
-  const found = rows === undefined ? [] : repeatedIdentifiersIn(rows, new Set(used));
+  const found = await findRepeatedIdentifiers(await findFiles(csv), used);
   // Other texts, such as descriptions of a charge, may repeat for other reasons.
   return found.filter(({ isNamed }) => isNamed).map(heldOutRowsNote);
 }

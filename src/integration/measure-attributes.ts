@@ -232,7 +232,7 @@ export function* measureAttributes(
   const groups = names.map((_, index) => byKind[0]?.[1][index]?.stats.labels ?? []);
   const notes = readingNotes(
     request,
-    { stats, decided, groups, labels, metrics: measured.map(({ metrics }) => metrics) },
+    { decided, groups, labels, metrics: measured.map(({ metrics }) => metrics) },
     scores,
   );
   const verdicts = measured.map(({ metrics }, index) => judgeAttribute(request, names[index] as string, metrics));

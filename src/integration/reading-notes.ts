@@ -1,11 +1,10 @@
-import { formatCount, nameSome } from '../internal/format.ts';
+import { formatCount, formatShare, nameSome } from '../internal/format.ts';
 import { sumOf } from '../internal/values.ts';
 import { selectedLabels } from '../metrics/compare/missing-rows.ts';
 import { type DecisionRateName, rateCells } from '../metrics/measures/index.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
 import {
   cellIndex,
-  CELLS_BY_DECISION,
   type ClassificationStats,
   decisionTotals,
   type GroupStats,
@@ -43,9 +42,7 @@ type NotedRequest = GateRequest & Pick<MeasureOptions, 'average' | 'scoreThresho
 
 /** What was read and measured. */
 interface MeasuredRows {
-  /** Statistics of one attribute, one for each kind. All attributes have the same outcomes. */
-  readonly stats: readonly GroupStats[];
-  /** The statistics of decisions of each attribute; empty without decisions. */
+  /** The statistics of decisions of each attribute; empty without decisions. All attributes have the same outcomes. */
   readonly decided: readonly ClassificationStats[];
   /** The groups of each attribute. */
   readonly groups: readonly (readonly string[])[];
@@ -57,11 +54,12 @@ interface MeasuredRows {
 /** Returns notes on labels, scores, thresholds and groups that may have been read in another sense than meant. */
 export function readingNotes(
   request: NotedRequest,
-  { stats, decided, groups, labels, metrics }: MeasuredRows,
+  { decided, groups, labels, metrics }: MeasuredRows,
   scores?: ArrayLike<number>,
 ): string[] {
+  const [first] = decided;
   return [
-    ...thresholdNotes(request, stats, scores),
+    ...thresholdNotes(request, first, scores),
     ...numberNotes(request.names, groups),
     ...ungatedNotes(request),
     // Each class is compared with all others, so that each is positive once.
@@ -69,9 +67,9 @@ export function readingNotes(
       ? [
           ...ungroupedNotes(request.names, decided),
           ...favourableNotes(labels),
-          ...oppositeNotes(stats),
-          ...equalNotes(stats),
-          ...selectedLabelNotes(stats),
+          ...oppositeNotes(first),
+          ...equalNotes(first),
+          ...selectedLabelNotes(first),
         ]
       : []),
     ...reversedScoreNotes(metrics),
@@ -101,8 +99,7 @@ const OPPOSITE_ERRORS = 5;
  * Notes decisions that are worse than chance in every group: usually, another label is the positive one of the
  * decisions than of the true labels.
  */
-function oppositeNotes(stats: readonly GroupStats[]): string[] {
-  const decided = stats.find((one) => one.kind === 'classification');
+function oppositeNotes(decided: ClassificationStats | undefined): string[] {
   if (decided?.hasTruth !== true) return [];
   const partsOf = (name: DecisionRateName): { readonly above: Float64Array; readonly below: Float64Array } => {
     const { above, below } = rateCells(name);
@@ -120,13 +117,12 @@ function oppositeNotes(stats: readonly GroupStats[]): string[] {
   const error = Math.sqrt((rightRate * (1 - rightRate)) / total(ones.below) + (wrongRate * (1 - wrongRate)) / total(zeros.below)); // prettier-ignore
   if (wrongRate - rightRate < OPPOSITE_ERRORS * error) return [];
   return [
-    `in every group, decisions are positive more often for rows with a negative true label (${percent(wrongRate)} in total) than for rows with a positive one (${percent(rightRate)}). Check which labels are positive: --positive-label and --y-true-positive-label, in code positiveLabel and yTruePositiveLabel`,
+    `in every group, decisions are positive more often for rows with a negative true label (${formatShare(wrongRate)} in total) than for rows with a positive one (${formatShare(rightRate)}). Check which labels are positive: --positive-label and --y-true-positive-label, in code positiveLabel and yTruePositiveLabel`,
   ];
 }
 
 /** Notes decisions that all equal the true label: the two may be one column, or the model may know the rows. */
-function equalNotes(stats: readonly GroupStats[]): string[] {
-  const decided = stats.find((one) => one.kind === 'classification');
+function equalNotes(decided: ClassificationStats | undefined): string[] {
   // Small counts that were left out look like none.
   if (decided?.hasTruth !== true || decided.minCell !== undefined) return [];
   const total = (truth: 0 | 1, decision: 0 | 1): number =>
@@ -141,13 +137,7 @@ function equalNotes(stats: readonly GroupStats[]): string[] {
 /** Notes rows without a group whose decisions differ from those with a group by more than chance. */
 function ungroupedNotes(names: readonly string[], decided: readonly ClassificationStats[]): string[] {
   return decided.flatMap((stats, index) => {
-    const [positive, negative] = decisionTotals(stats);
-    const [own, others] = [
-      [CELLS_BY_DECISION.positive, CELLS_BY_DECISION.negative].map((cells) =>
-        sumOf(sumCells(stats.ungrouped.counts, cells)),
-      ),
-      [positive, negative],
-    ].map(([ones = 0, zeros = 0]) => ({ n: ones + zeros, rate: ones / (ones + zeros) })) as [Share, Share];
+    const [own, others] = [shareOf(stats.ungrouped), shareOf(stats)];
     if (own.n === 0 || others.n === 0) return [];
     const n = own.n + others.n;
     const pooled = (own.n * own.rate + others.n * others.rate) / n;
@@ -155,19 +145,15 @@ function ungroupedNotes(names: readonly string[], decided: readonly Classificati
     if (!(Math.abs(own.rate - others.rate) > OPPOSITE_ERRORS * error)) return [];
     const where = decided.length === 1 ? 'a group' : `a value of '${names[index] as string}'`;
     return [
-      `${formatCount(own.n)} rows without ${where} (${percent(own.n / n)}) are not compared, and ${percent(own.rate)} of them have a positive decision, against ${percent(others.rate)} of the rows with a group. With their groups, the gap can be another one. --nan-policy include (nanPolicy) compares them as a group`,
+      `${formatCount(own.n)} rows without ${where} (${formatShare(own.n / n)}) are not compared, and ${formatShare(own.rate)} of them have a positive decision, against ${formatShare(others.rate)} of the rows with a group. With their groups, the gap can be another one. --nan-policy include (nanPolicy) compares them as a group`,
     ];
   });
 }
 
-/** The number of some rows, and their share of positive decisions. */
-interface Share {
-  readonly n: number;
-  readonly rate: number;
-}
-
-function percent(share: number): string {
-  return `${(100 * share).toFixed(1)}%`;
+/** Returns the number of rows, and their share of positive decisions. */
+function shareOf(stats: Pick<ClassificationStats, 'counts'>): { readonly n: number; readonly rate: number } {
+  const [positive, negative] = decisionTotals(stats);
+  return { n: positive + negative, rate: positive / (positive + negative) };
 }
 
 /** Notes attributes without a gate, if others have one. */
@@ -184,8 +170,7 @@ function ungatedNotes(request: NotedRequest): string[] {
 }
 
 /** Notes true labels that are known only for one decision. */
-function selectedLabelNotes(stats: readonly GroupStats[]): string[] {
-  const decided = stats.find((one) => one.kind === 'classification');
+function selectedLabelNotes(decided: ClassificationStats | undefined): string[] {
   if (decided?.hasTruth !== true || decided.minCell !== undefined) return [];
   return selectedLabels((truth, decision) => sumOf(sumCells(decided.counts, [cellIndex(truth, decision)])));
 }
@@ -246,10 +231,12 @@ export function hasDefaultThreshold({
 }
 
 /** Notes that scores have another scale than the threshold, or that nearly all of them reach it. */
-function thresholdNotes(request: NotedRequest, stats: readonly GroupStats[], scores: ArrayLike<number> = []): string[] {
-  if (!request.hasScores || request.hasPredictions) return [];
-  const decided = stats.find((one) => one.kind === 'classification');
-  if (decided === undefined) return [];
+function thresholdNotes(
+  request: NotedRequest,
+  decided: ClassificationStats | undefined,
+  scores: ArrayLike<number> = [],
+): string[] {
+  if (!request.hasScores || request.hasPredictions || decided === undefined) return [];
   const [positive, negative] = decisionTotals(decided);
   const share = `${((100 * positive) / (positive + negative)).toFixed(1)}%`;
   const threshold = `${hasDefaultThreshold(request) ? 'default ' : ''}threshold of ${String(request.scoreThreshold ?? SCORE_THRESHOLD)}`;

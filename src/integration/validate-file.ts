@@ -6,6 +6,7 @@ import type { QuerySource } from '../io/sql-source.ts';
 import type { DataPaths, FileSource, FoundFiles } from '../schemas/data-source.ts';
 import { parseBy } from '../schemas/parse.ts';
 import { type ValidateInput, type ValidateRequest, validateSchema } from '../schemas/validate-values.ts';
+import { type FirstRows, numberOfCell } from '../table/index.ts';
 import {
   type FileValidation,
   type KindStatistics,
@@ -180,31 +181,33 @@ async function measureSource(
     const small = files && (await smallFileStatistics(files, needed, request));
     byKind.push([needed.kind, small ?? (await scan(source, needed, request, bounds))]);
   }
-  const scores = files === undefined ? undefined : await scoresIn(files, measured);
+  const rows = files && (await (await import('../io/first-rows.ts')).readFirstRows(files));
+  const scores = rows && hasDefaultThreshold(measured) ? numbersOf(rows, measured) : undefined;
   const validation = await inTurns(measureAttributes(measured, byKind, { ...bounds, scores }), bounds.signal);
   const ofCounts = 'counted' in source ? (source.notes ?? []) : [];
-  const notes = files === undefined ? ofCounts : await notesOf(files, request);
+  const notes = files === undefined ? ofCounts : await notesOf(files, rows, request);
   return withCounted(withNotes(validation, notes), {
     request,
     statistics: withoutSmall(byKind, request.minCell),
   });
 }
 
-/** Returns the first scores of files if the default threshold makes the decisions. */
-async function scoresIn(files: FoundFiles, request: ReturnType<typeof measureRequestOf>): Promise<readonly number[]> {
-  if (request.score === undefined || !hasDefaultThreshold(request)) return [];
-  return (await import('../io/first-rows.ts')).firstNumbersOf(files, request.score);
+/** Returns the scores of the first rows. */
+function numbersOf({ names, rows, decimal }: FirstRows, { score }: ValidateRequest): readonly number[] {
+  const column = names.findIndex((name) => name === score);
+  return rows.flatMap((row) => numberOfCell(row[column] ?? '', decimal) ?? []);
 }
 
 /** Returns the notes on the content of files. Their code is loaded only if it is needed. */
-async function notesOf(files: FoundFiles, request: ValidateRequest): Promise<readonly string[]> {
-  const [{ columnNotes, headerNotes }, { readFirstRows }] = await Promise.all([
-    import('./column-notes.ts'),
-    import('../io/first-rows.ts'),
-  ]);
-  const [rows, copies] = [await readFirstRows(files), await sameContentNotes(files)];
+async function notesOf(
+  files: FoundFiles,
+  rows: FirstRows | undefined,
+  request: ValidateRequest,
+): Promise<readonly string[]> {
+  const copies = await sameContentNotes(files);
   if (rows === undefined) return copies;
-  return [...headerNotes(files.title, rows, files.decimal), ...copies, ...columnNotes(request, rows)];
+  const { columnNotes, headerNotes } = await import('./column-notes.ts');
+  return [...headerNotes(files.title, rows), ...copies, ...columnNotes(request, rows)];
 }
 
 /** Computes statistics with DuckDB, which is loaded only if it is needed. */

@@ -1,6 +1,12 @@
 import { FairnessToolkitError } from '../exceptions/index.ts';
 import type { DataFile, DecimalSeparator, FoundFiles } from '../schemas/data-source.ts';
-import { type FirstRows, firstRowsOf, IDENTIFIER_BYTES, numberOfCell } from '../table/index.ts';
+import {
+  type FirstRows,
+  firstRowsOf,
+  IDENTIFIER_BYTES,
+  type RepeatedIdentifier,
+  repeatedIdentifiersIn,
+} from '../table/index.ts';
 import { readStart } from './csv-header.ts';
 import { formatOf } from './data-format.ts';
 
@@ -21,14 +27,20 @@ export async function readFirstRows({ files, decimal }: FoundFiles): Promise<Fir
     const next = await startOf(file, decimal);
     if (next?.names.join() === start.names.join()) parts.push(next.rows);
   }
-  return { names: start.names, rows: parts.flat() };
+  return { ...start, rows: parts.flat() };
 }
 
-/** Returns the numbers of a column in the first rows of CSV files; an empty list without such rows. */
-export async function firstNumbersOf(files: FoundFiles, name: string): Promise<readonly number[]> {
-  const { names, rows } = (await readFirstRows(files)) ?? { names: [], rows: [] };
-  const column = names.indexOf(name);
-  return rows.flatMap((row) => numberOfCell(row[column] ?? '', files.decimal) ?? []);
+/**
+ * Finds columns that look like identifiers with several rows each, in the first rows of CSV files. Rows of one person are
+ * usually not independent.
+ * @param used the columns whose role is known
+ */
+export async function findRepeatedIdentifiers(
+  files: FoundFiles,
+  used: readonly string[],
+): Promise<readonly RepeatedIdentifier[]> {
+  const rows = await readFirstRows(files);
+  return rows === undefined ? [] : repeatedIdentifiersIn(rows, new Set(used));
 }
 
 async function startOf({ path }: DataFile, decimal: DecimalSeparator | undefined): Promise<FirstRows | undefined> {

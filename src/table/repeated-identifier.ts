@@ -84,6 +84,8 @@ const LINE_FEED = 10;
 export interface FirstRows {
   readonly names: readonly string[];
   readonly rows: readonly (readonly string[])[];
+  /** The decimal separator of numbers. */
+  readonly decimal: '.' | ',' | undefined;
 }
 
 /**
@@ -135,13 +137,14 @@ function countsOf(rows: FirstRows['rows'], column: number): ReadonlyMap<string, 
  * @param start the first {@link IDENTIFIER_BYTES} bytes, decompressed
  * @throws {DataValidationError} if the bytes are not UTF-8, or have no header
  */
-export function firstRowsOf(title: string, start: Uint8Array, decimal?: '.' | ','): FirstRows {
+export function firstRowsOf(title: string, start: Uint8Array, decimal: FirstRows['decimal']): FirstRows {
   const isComplete = start.length < IDENTIFIER_BYTES;
   // The start may end within a line, and within a character.
   const text = decodeUtf8(isComplete ? start : start.subarray(0, start.lastIndexOf(LINE_FEED) + 1), title);
   const { names, delimiter, lineEnd } = csvHeader(title, text, decimal);
   const lines = text.split(lineEnd).slice(1);
-  return { names, rows: lines.filter((line) => line !== '').map((line) => splitFields(line, delimiter)) };
+  const rows = lines.filter((line) => line !== '').map((line) => splitFields(line, delimiter));
+  return { names, rows, decimal };
 }
 
 /** Returns whether the name of a column says that its numbers are those of people or things. */

@@ -58,8 +58,7 @@ async function run(
     { withManifest },
     { toSnakeCaseJson },
     { countedRowsNote },
-    { readFirstRows },
-    { repeatedIdentifiersIn },
+    { findRepeatedIdentifiers },
   ] = await Promise.all([
     import('../../metrics/impact-ratios.ts'),
     import('../../document/impact-ratio-document.ts'),
@@ -67,7 +66,6 @@ async function run(
     import('../../internal/arguments.ts'),
     import('../../integration/column-notes.ts'),
     import('../../io/first-rows.ts'),
-    import('../../table/index.ts'),
   ]);
   const { out } = options;
   const inputs = [options.csv];
@@ -77,8 +75,7 @@ async function run(
   const result = await impactRatios(csv, request);
   const { selected, score, sex, raceEthnicity } = request;
   const used = [selected, score, sex, raceEthnicity].filter((name) => name !== undefined);
-  const rows = await readFirstRows(options.csv);
-  const notes = (rows === undefined ? [] : repeatedIdentifiersIn(rows, new Set(used))).map(countedRowsNote);
+  const notes = (await findRepeatedIdentifiers(options.csv, used)).map(countedRowsNote);
   const provenance = await findProvenance(result.n + result.nWithoutOutcome);
   const results = toSnakeCaseJson(result) as object;
   const body = withManifest(notes.length === 0 ? results : { ...results, notes }, provenance);

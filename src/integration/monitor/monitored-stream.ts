@@ -272,8 +272,7 @@ export class MonitoredStream {
     const { yTrue = '' } = this.request;
     if (same !== undefined) return same[yTrue] !== row[yTrue];
     const { stream } = this.#parts.tracker;
-    const watchesRates = stream.options.metrics.some(({ measures }) => measures.some(({ kind }) => kind === 'rate'));
-    if (known?.isLabelled !== true || !watchesRates) return false;
+    if (known?.isLabelled !== true || !stream.watches('rate')) return false;
     const truth = stream.reader.readTruth(row[yTrue], { column: yTrue, row: undefined });
     return !Number.isNaN(truth) && truth !== truthOfCell(known.cell);
   }

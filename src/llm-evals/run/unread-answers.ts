@@ -103,8 +103,10 @@ export function readingWarnings(transcripts: readonly Transcript[]): string[] {
     const values = own.flatMap(({ reading }) => ('value' in reading ? textOf(reading) : []));
     const unread = own.filter(({ reading }) => 'unread' in reading).length;
     const numbers = own.flatMap(({ reading, prompt }) =>
-      'value' in reading && typeof reading.value === 'number' && reading.kind !== 'decision' ? [{ value: reading.value, prompt }] : [],
-    ); // prettier-ignore
+      'value' in reading && typeof reading.value === 'number' && reading.kind !== 'decision'
+        ? [{ value: reading.value, prompt }]
+        : [],
+    );
     const isRepeated =
       numbers.length >= MIN_EQUAL && numbers.every(({ value, prompt }) => numbersIn(prompt).has(value));
     const isConstant = values.length >= MIN_EQUAL && values.every((value) => value === values[0]);

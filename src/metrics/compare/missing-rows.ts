@@ -137,10 +137,9 @@ export function selectedLabels(totalOf: (truth: TruthState, decision: 0 | 1) => 
   // Without rows of a decision, its share is NaN.
   const isSelected = Math.min(ofNegative, ofPositive) <= FEW_LABELS && Math.max(ofNegative, ofPositive) >= MANY_LABELS;
   if (!isSelected) return [];
-  const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
   const others =
     ofPositive > ofNegative ? '; predictive_parity_difference compares the rows with a positive decision' : '';
   return [
-    `a true label is known for ${percent(ofPositive)} of the rows with a positive decision, but for ${percent(ofNegative)} of those with a negative one. True and false positive rates then describe the rows that were selected, and a gap of 0 between them means nothing. Compare selection rates${others}`,
+    `a true label is known for ${formatShare(ofPositive)} of the rows with a positive decision, but for ${formatShare(ofNegative)} of those with a negative one. True and false positive rates then describe the rows that were selected, and a gap of 0 between them means nothing. Compare selection rates${others}`,
   ];
 }

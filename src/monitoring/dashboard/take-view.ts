@@ -114,7 +114,7 @@ function crossedCells(stream: EventStream, attribute: number, parts: readonly nu
 /** Returns important notes for the reader of results. Each note is a sentence. */
 export function notesOf(tracker: RealTimeFairnessTracker): string[] {
   const { options, shape } = tracker.stream;
-  const watchesErrors = watches(tracker.stream, 'error');
+  const watchesErrors = tracker.stream.watches('error');
   return [
     ...unusedSentences(unusedEvents(tracker)),
     ...unseenLabels(tracker),
@@ -176,11 +176,6 @@ function unusedSentences({ total, leftOut, ungrouped }: UnusedEvents): string[] 
   ];
 }
 
-/** Returns whether a metric of a stream has measures of a kind. */
-function watches({ options }: EventStream, kind: 'rate' | 'error'): boolean {
-  return options.metrics.some(({ measures }) => measures.some((measure) => measure.kind === kind));
-}
-
 /** Returns whether an event of a stream is in one of some cells. */
 function holdsCells({ tables }: EventStream, cells: readonly number[]): boolean {
   return tables.some(({ data, stride, groups }) =>
@@ -197,7 +192,7 @@ export function unseenLabels({ stream }: RealTimeFairnessTracker): string[] {
   const truthLabel = yTruePositiveLabel ?? positiveLabel;
   const { columns } = stream.options;
   // With an id, labels may still arrive.
-  const awaitsTruth = watches(stream, 'rate') && columns.yTrue !== undefined && columns.id === undefined;
+  const awaitsTruth = stream.watches('rate') && columns.yTrue !== undefined && columns.id === undefined;
   const [prediction, truth] = outcomeNames(stream.options);
   const noneIn = (column: string, label: string): string => `No event has the positive label '${label}' in ${column}.`;
   return [
@@ -217,7 +212,7 @@ const MIN_EQUAL = 100;
 /** Returns a warning if all decisions of a stream are equal, so that no gap can appear. */
 function oneDecision({ stream }: RealTimeFairnessTracker): string[] {
   const { columns, positiveLabel } = stream.options;
-  if (!watches(stream, 'rate') || stream.events < MIN_EQUAL) return [];
+  if (!stream.watches('rate') || stream.events < MIN_EQUAL) return [];
   const isOnly = (decision: 'positive' | 'negative'): boolean =>
     holdsCells(stream, CELLS_BY_DECISION[decision]) &&
     !holdsCells(stream, CELLS_BY_DECISION[decision === 'positive' ? 'negative' : 'positive']);
@@ -232,7 +227,7 @@ function oneDecision({ stream }: RealTimeFairnessTracker): string[] {
 /** Returns a warning if only events with one decision get a true label. Labels of recent events may still arrive. */
 function oneDecisionLabelled({ stream }: RealTimeFairnessTracker): string[] {
   const { columns } = stream.options;
-  if (columns.yTrue === undefined || !watches(stream, 'rate') || stream.events < MIN_EQUAL) return [];
+  if (columns.yTrue === undefined || !stream.watches('rate') || stream.events < MIN_EQUAL) return [];
   const [table] = stream.tables;
   const totalOf = (cell: number): number =>
     sumOf(Array.from({ length: table?.groups ?? 0 }, (_, group) => table?.data[group * table.stride + cell] ?? 0));

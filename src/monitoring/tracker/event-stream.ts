@@ -139,6 +139,11 @@ export class EventStream {
     this.#stratumOf = stratumOf;
   }
 
+  /** Returns whether a watched metric has measures of a kind. */
+  watches(kind: 'rate' | 'error'): boolean {
+    return this.options.metrics.some(({ measures }) => measures.some((measure) => measure.kind === kind));
+  }
+
   /** Whether any observer must receive every event. */
   get isObserved(): boolean {
     return this.#observers.size > 0;
@@ -173,7 +178,7 @@ export class EventStream {
     const { columns } = this.options;
     const y = this.reader.readTruth(truth, { column: columns.yTrue ?? 'label', row: undefined });
     if (Number.isNaN(y)) return this.#refuse('missing_label');
-    const watchesRates = this.options.metrics.some(({ measures }) => measures.some(({ kind }) => kind === 'rate'));
+    const watchesRates = this.watches('rate');
     if (watchesRates && y !== 0 && y !== 1) {
       throw badValue({ column: columns.yTrue ?? 'label', row: undefined }, 'be 0 or 1', y);
     }

@@ -92,9 +92,14 @@ function checkBrackets({ parts }: ParsedTemplate, { dimensions }: KnownWords): T
     .flatMap((text) => [...text.matchAll(/\[\s*([^[\].]+?)((?:\.\w+)?)\s*\]/gu)])
     .flatMap(([written, dimension = '', form = '']) =>
       Object.hasOwn(dimensions, dimension)
-        ? [{ message: `${written} is not a placeholder and would be sent as it is`, suggestion: `Write {${dimension}${form}}.` }]
+        ? [
+            {
+              message: `${written} is not a placeholder and would be sent as it is`,
+              suggestion: `Write {${dimension}${form}}.`,
+            },
+          ]
         : [],
-    ); // prettier-ignore
+    );
 }
 
 function checkPlaceholder({ dimension, form, written }: Placeholder, known: KnownWords): TemplateProblem | undefined {
