@@ -13,13 +13,10 @@ export interface PairExtremes {
 /** Below this number of groups, all pairs are tried. */
 const FEW = 24;
 
-/** The maximum number of bins. */
-const MAX_BINS = 64;
-
 /**
  * Returns the largest |ci - cj| - h and the largest |ci - cj| + h over all pairs of groups, with the half-width h =
- * `critical` sqrt(vi + vj); at least 0. The result is the same as if all pairs were tried, but usually takes time
- * proportional to the number of groups.
+ * `critical` sqrt(vi + vj); at least 0. The result is the same as if all pairs were tried, but usually takes a small
+ * part of the time.
  *
  * Groups with similar variances are in the same bin. The extremes of two bins limit the ends of all pairs between them.
  * Only the pairs of bins and groups are tried whose limit is above a value that was already found. A limit is computed
@@ -73,7 +70,7 @@ interface Bin {
 function binsOf({ centres, variances }: Groups): readonly Bin[] {
   const errors = variances.map(Math.sqrt);
   const widest = errors.reduce((most, error) => Math.max(most, error), 0);
-  const count = Math.min(MAX_BINS, Math.ceil(Math.sqrt(centres.length)));
+  const count = Math.ceil(Math.sqrt(centres.length));
   const bins: Bin[] = [];
   for (let group = 0; group < centres.length; group++) {
     const share = widest === 0 ? 0 : (errors[group] as number) / widest;
