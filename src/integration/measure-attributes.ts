@@ -229,10 +229,11 @@ export function* measureAttributes(
   const stats = byKind.flatMap(([, statistics]) => statistics[0]?.stats ?? []);
   const labels = readLabelsOf(stats);
   const decided = byKind.flatMap(([, statistics]) => statistics.flatMap(({ stats: own }) => (own.kind === 'classification' ? own : []))); // prettier-ignore
+  const crossed = byKind.find(([kind]) => kind === 'classification')?.[1][0]?.crossed;
   const groups = names.map((_, index) => byKind[0]?.[1][index]?.stats.labels ?? []);
   const notes = readingNotes(
     request,
-    { decided, groups, labels, metrics: measured.map(({ metrics }) => metrics) },
+    { decided, crossed, groups, labels, metrics: measured.map(({ metrics }) => metrics) },
     scores,
   );
   const verdicts = measured.map(({ metrics }, index) => judgeAttribute(request, names[index] as string, metrics));

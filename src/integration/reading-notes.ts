@@ -2,8 +2,10 @@ import { formatCount, formatShare, nameSome } from '../internal/format.ts';
 import { sumOf } from '../internal/values.ts';
 import { selectedLabels } from '../metrics/compare/missing-rows.ts';
 import { type DecisionRateName, rateCells } from '../metrics/measures/index.ts';
+import type { ControlCell } from '../metrics/frame/index.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
 import {
+  CELLS_BY_DECISION,
   cellIndex,
   type ClassificationStats,
   decisionTotals,
@@ -44,6 +46,8 @@ type NotedRequest = GateRequest & Pick<MeasureOptions, 'average' | 'scoreThresho
 interface MeasuredRows {
   /** The statistics of decisions of each attribute; empty without decisions. All attributes have the same outcomes. */
   readonly decided: readonly ClassificationStats[];
+  /** The statistics within the levels of a control feature, of one attribute. */
+  readonly crossed: { readonly stats: GroupStats; readonly cells: readonly ControlCell[] } | undefined;
   /** The groups of each attribute. */
   readonly groups: readonly (readonly string[])[];
   readonly labels: ReadLabels;
@@ -54,7 +58,7 @@ interface MeasuredRows {
 /** Returns notes on labels, scores, thresholds and groups that may have been read in another sense than meant. */
 export function readingNotes(
   request: NotedRequest,
-  { decided, groups, labels, metrics }: MeasuredRows,
+  { decided, crossed, groups, labels, metrics }: MeasuredRows,
   scores?: ArrayLike<number>,
 ): string[] {
   const [first] = decided;
@@ -70,6 +74,7 @@ export function readingNotes(
           ...oppositeNotes(first),
           ...equalNotes(first),
           ...selectedLabelNotes(first),
+          ...controlNotes(crossed),
         ]
       : []),
     ...reversedScoreNotes(metrics),
@@ -131,6 +136,23 @@ function equalNotes(decided: ClassificationStats | undefined): string[] {
   if (!isEqual) return [];
   return [
     'every decision equals its true label. Check that the true labels are not a copy of the decisions, and that a model has not learned these rows',
+  ];
+}
+
+/** Notes a control feature of which each level has one decision only, since it may have been set with the decision. */
+function controlNotes(crossed: MeasuredRows['crossed']): string[] {
+  if (crossed?.stats.kind !== 'classification') return [];
+  const { counts } = crossed.stats;
+  const { positive, negative } = CELLS_BY_DECISION;
+  /** The levels with a decision. */
+  const levelsWith = (cells: readonly number[]): ReadonlySet<string> =>
+    new Set(
+      [...sumCells(counts, cells)].flatMap((count, index) => (count > 0 ? (crossed.cells[index]?.level ?? []) : [])),
+    );
+  const [positives, negatives] = [levelsWith(positive), levelsWith(negative)];
+  if (positives.size === 0 || negatives.size === 0 || [...positives].some((level) => negatives.has(level))) return [];
+  return [
+    'within each level of the control feature, all decisions are equal, so that no gap within a level can be seen. If the level follows from the decision, or is different for each row, it is no control feature. Use what was known before the decision',
   ];
 }
 

@@ -351,6 +351,27 @@ describe('notes on labels that may be the opposite', () => {
     expect(notesOf(hired.map((one, at) => (at >= 1710 ? 0 : at >= 1500 ? 1 : one)).map((one, at) => (at >= 1500 && at < 1790 ? 1 : at >= 1790 ? 0 : one)))).to.deep.equal([]); // prettier-ignore
   });
 
+  it('say that a control feature follows from the decision', () => {
+    // 30 of 100 women and 70 of 100 men are hired.
+    const people = Array.from({ length: 200 }, (_, row) => ({
+      sex: row < 100 ? 'f' : 'm',
+      hired: Number(row % 100 < (row < 100 ? 30 : 70)),
+    }));
+    const notesOf = (control: readonly string[]): readonly string[] =>
+      validateRowsNow({
+        yPred: people.map(({ hired }) => hired),
+        sensitive: { sex: people.map(({ sex }) => sex), all: people.map(() => 'all') },
+        control: { stage: control },
+        withCi: false,
+      }).notes ?? [];
+    const stages = people.map(({ hired }, row) => (hired === 1 ? 'contract' : row % 2 === 0 ? 'letter' : 'file'));
+    expect(notesOf(stages)).to.deep.equal([
+      'within each level of the control feature, all decisions are equal, so that no gap within a level can be seen. If the level follows from the decision, or is different for each row, it is no control feature. Use what was known before the decision',
+    ]);
+    expect(notesOf(stages.with(7, 'letter').with(0, 'letter'))).to.deep.equal([]);
+    expect(notesOf(people.map(() => 'all'))).to.deep.equal([]);
+  });
+
   it('say that every decision equals the true label', () => {
     const notesOf = (truth: readonly number[]): readonly string[] => {
       const yPred = truth.map((_, row) => Number(row % 4 < 2));
