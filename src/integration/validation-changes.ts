@@ -1,4 +1,5 @@
-import { finiteOrNull, own } from '../internal/values.ts';
+import { formatShare } from '../internal/format.ts';
+import { finiteOrNull, own, sumOf } from '../internal/values.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
 import type { GateVerdict } from './gates.ts';
 import type { AttributeMetrics, FileValidation } from './measure-attributes.ts';
@@ -68,6 +69,7 @@ export function validationChanges(
       ...earlierNotes,
       ...differences(earlier.manifest, manifest),
       ...attributes.flatMap((attribute) => unmatched(attribute, then, now)),
+      ...attributes.flatMap((attribute) => otherShares(attribute, then, now)),
     ],
     gates: gateChanges(then.gates, now.gates),
     metrics: attributes.flatMap((attribute) => metricChanges(attribute, then, now)),
@@ -177,6 +179,57 @@ function unmatched(attribute: string, then: Attributes, now: Attributes): string
   const lacking = (names: readonly string[], others: readonly string[], words: string): string[] =>
     names.filter((name) => !others.includes(name)).map((name) => `${name} by ${attribute} ${words}.`);
   return [...lacking(after, before, 'was not measured then'), ...lacking(before, after, 'is not measured now')];
+}
+
+/** The number of standard errors of a difference that is no coincidence. */
+const NO_CHANCE = 5;
+
+/** The factor from which another share of a group can matter. */
+const OTHER_SHARE = 1.25;
+
+/** The maximum number of groups in a warning. */
+const MAX_GROUPS = 3;
+
+/** Names the groups whose share of the rows changed by more than chance: the two validations measured other people. */
+function otherShares(attribute: string, then: Attributes, now: Attributes): string[] {
+  const [before, after] = [own(then.attributes, attribute) ?? {}, own(now.attributes, attribute) ?? {}];
+  const metric = Object.keys(after).find((name) => own(before, name) !== undefined);
+  if (metric === undefined) return [];
+  const [old, current] = [rowsOf(before[metric]), rowsOf(after[metric])];
+  const changed = [...current.byGroup].flatMap(([label, n]) => {
+    const share = n / current.total;
+    const oldShare = (old.byGroup.get(label) ?? 0) / old.total;
+    const pooled = (n + oldShare * old.total) / (current.total + old.total);
+    const error = Math.sqrt(pooled * (1 - pooled) * (1 / current.total + 1 / old.total));
+    const isOther =
+      oldShare > 0 &&
+      Math.abs(share - oldShare) > NO_CHANCE * error &&
+      Math.max(share, oldShare) >= OTHER_SHARE * Math.min(share, oldShare);
+    return isOther
+      ? [
+          {
+            difference: Math.abs(share - oldShare),
+            text: `'${label}' had ${formatShare(oldShare)}, and has ${formatShare(share)}`,
+          },
+        ]
+      : [];
+  });
+  if (changed.length === 0) return [];
+  const largest = changed
+    .sort((a, b) => b.difference - a.difference)
+    .slice(0, MAX_GROUPS)
+    .map(({ text }) => text);
+  return [
+    `By ${attribute}, groups have another share of the rows: ${largest.join('; ')}. A metric can change because other people were measured.`,
+  ];
+}
+
+function rowsOf(result: MetricResult | undefined): {
+  readonly byGroup: ReadonlyMap<string, number>;
+  readonly total: number;
+} {
+  const byGroup = new Map(Object.entries(result?.nPerGroup ?? {}));
+  return { byGroup, total: sumOf([...byGroup.values()]) };
 }
 
 function groupChange(attribute: string, then: Attributes, now: Attributes): GroupChange[] {

@@ -70,6 +70,17 @@ describe('changes since an earlier validation', () => {
     expect(changesOf(MAY, JUNE).metrics[0]?.reversed).to.equal(false);
   });
 
+  it('says which groups have another share of the rows', () => {
+    const warningsOf = (now: Groups): readonly string[] =>
+      changesOf({ female: [500, 150], male: [500, 250] }, now).warnings;
+    expect(warningsOf({ female: [30, 9], male: [970, 485] })).to.deep.equal([
+      "By sex, groups have another share of the rows: 'female' had 50.0%, and has 3.0%; 'male' had 50.0%, and has 97.0%. A metric can change because other people were measured.",
+    ]);
+    // A chance, and a share that is nearly the same.
+    expect(warningsOf({ female: [10, 3], male: [20, 10] })).to.deep.equal([]);
+    expect(warningsOf({ female: [45_000, 13_500], male: [55_000, 27_500] })).to.deep.equal([]);
+  });
+
   it('says whether intervals overlap', () => {
     // 0.2 of 300 rows against 0.9: no interval of this size reaches from one to the other.
     const far = changesOf({ a: [3000, 300], b: [3000, 900] }, { a: [3000, 30], b: [3000, 2730] }, { withCi: true });
