@@ -65,6 +65,7 @@ export function readingNotes(
   return [
     ...thresholdNotes(request, first, scores),
     ...numberNotes(request.names, groups),
+    ...namedLikeColumnNotes(request.names, groups),
     ...ungatedNotes(request),
     // Each class is compared with all others, so that each is positive once.
     ...(request.average === undefined
@@ -231,6 +232,18 @@ function numberNotes(names: readonly string[], groups: MeasuredRows['groups']): 
     return [
       `column '${name}' has ${String(labels.length)} different ${kind}, and each is a group. To compare ranges, such as ${kind === 'numbers' ? 'under 40 and from 40' : 'years'}, write them to a column first`,
     ];
+  });
+}
+
+/** Notes columns with their own name as a value: usually, a second line of names. */
+function namedLikeColumnNotes(names: readonly string[], groups: MeasuredRows['groups']): string[] {
+  return names.flatMap((name, index) => {
+    const labels = groups[index] ?? [];
+    return labels.length > 1 && labels.includes(name)
+      ? [
+          `column '${name}' has a group named '${name}' too. If that is a line of names among the rows, as in files that were joined, remove it`,
+        ]
+      : [];
   });
 }
 

@@ -351,6 +351,16 @@ describe('notes on labels that may be the opposite', () => {
     expect(notesOf(hired.map((one, at) => (at >= 1710 ? 0 : at >= 1500 ? 1 : one)).map((one, at) => (at >= 1500 && at < 1790 ? 1 : at >= 1790 ? 0 : one)))).to.deep.equal([]); // prettier-ignore
   });
 
+  it('say that a line of names is among the rows', () => {
+    const notesOf = (sex: readonly string[]): readonly string[] =>
+      validateRowsNow({ yPred: sex.map((_, row) => row % 2), sensitive: { sex }, withCi: false }).notes ?? [];
+    const people = Array.from({ length: 20 }, (_, row) => (row < 10 ? 'f' : 'm'));
+    expect(notesOf([...people, 'sex'])).to.deep.equal([
+      "column 'sex' has a group named 'sex' too. If that is a line of names among the rows, as in files that were joined, remove it",
+    ]);
+    expect(notesOf(people)).to.deep.equal([]);
+  });
+
   it('say that a control feature follows from the decision', () => {
     // 30 of 100 women and 70 of 100 men are hired.
     const people = Array.from({ length: 200 }, (_, row) => ({
