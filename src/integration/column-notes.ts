@@ -22,7 +22,7 @@ export function columnNotes(request: ValidateRequest, rows: FirstRows): readonly
     ...countNotes(request, rows),
     ...groupedThousandNotes(request, rows),
     ...codedScoreNotes(request, rows),
-    ...clusterNotes(request, rows),
+    ...(request.cluster === undefined && request.strata === undefined ? clusterNotes(rows, usedColumns(request)) : []),
   ];
 }
 
@@ -141,10 +141,11 @@ function usedColumns(request: ValidateRequest): ReadonlySet<string> {
   return new Set(used.filter((name) => name !== undefined));
 }
 
-/** Notes columns whose values look like people or things with several rows, if no clusters are named. */
-function clusterNotes(request: ValidateRequest, rows: FirstRows): string[] {
-  if (request.cluster !== undefined || request.strata !== undefined) return [];
-  const used = usedColumns(request);
+/**
+ * Notes columns whose values look like people or things with several rows, for numbers that take rows as independent.
+ * @param used the columns whose role is known
+ */
+export function clusterNotes(rows: FirstRows, used: ReadonlySet<string>): string[] {
   const cluster = (name: string): string => `name it as the cluster (${clusterOption({ name })}), in code and in requests with the option cluster`; // prettier-ignore
   return [
     ...repeatedIdentifiersIn(rows, used).map(

@@ -1,9 +1,9 @@
 import type { OnProgress } from '../internal/progress.ts';
 import { findFiles } from '../io/find-files.ts';
-import { findRepeatedIdentifiers } from '../io/first-rows.ts';
+import { findRepeatedIdentifiers, readFirstRows } from '../io/first-rows.ts';
 import { loadData } from '../io/load-data.ts';
 import type { PerArm } from '../monitoring/ab-test/ab-test-fields.ts';
-import type { ABTestResult } from '../monitoring/ab-test/ab-test-result.ts';
+import { ABTestResult } from '../monitoring/ab-test/ab-test-result.ts';
 import { FairnessABTestAnalyzer } from '../monitoring/ab-test/fairness-ab-test-analyzer.ts';
 import { splitArms } from '../monitoring/ab-test/split-arms.ts';
 import type { ABTestRequest } from '../schemas/ab-test.ts';
@@ -12,7 +12,7 @@ import type { Table } from '../table/index.ts';
 import type { TrainingSource } from '../training/data/training-data.ts';
 import { type CalibrateTableOptions, calibrateTable } from '../training/postprocessing/calibrator/calibrate-table.ts';
 import type { TableCalibration } from '../training/postprocessing/calibrator/table-calibration.ts';
-import { heldOutRowsNote } from './column-notes.ts';
+import { clusterNotes, heldOutRowsNote } from './column-notes.ts';
 
 type Source = DataPaths | FileSource;
 
@@ -100,7 +100,9 @@ export function planABTest(request: ABTestRequest): PlannedABTest {
   return {
     run: async (options = {}) => {
       const { control, treatment, nLeftOut, labels: arms } = await readArms(request, analyzer);
-      const result = analyzer.analyze(control, treatment, options);
+      const analysed = analyzer.analyze(control, treatment, options);
+      const warnings = [...analysed.warnings, ...(await unitNotes(request, analyzer))];
+      const result = new ABTestResult({ ...analysed, warnings });
       return { result, n: control.rowCount + treatment.rowCount, nLeftOut, arms };
     },
   };
@@ -120,6 +122,17 @@ function analyzerOf(request: ABTestRequest): FairnessABTestAnalyzer {
   });
 }
 
+/** Notes columns that look like people or things with several rows, if no column is named as the cluster. */
+async function unitNotes(request: ABTestRequest, { settings }: FairnessABTestAnalyzer): Promise<string[]> {
+  if (settings.cluster !== null) return [];
+  const sources = [request.csv, request.controlCsv, request.treatmentCsv].filter((source) => source !== undefined);
+  const found = await Promise.all(sources.map(async (source) => findFiles(source)));
+  const [first] = found;
+  const rows = first && (await readFirstRows({ ...first, files: found.flatMap(({ files }) => files) }));
+  if (rows === undefined) return [];
+  return clusterNotes(rows, new Set([...neededColumns(settings), ...(request.arm === undefined ? [] : [request.arm])]));
+}
+
 interface Arms {
   readonly control: Table;
   readonly treatment: Table;
@@ -127,9 +140,16 @@ interface Arms {
   readonly nLeftOut: number;
 }
 
-/** Reads the columns that the analysis uses. */
-async function readArms(request: ABTestRequest, { settings }: FairnessABTestAnalyzer): Promise<Arms> {
-  const { attributes, outcome, yTrue, business, sampleWeight, cluster, id } = settings;
+/** Returns the columns that the analysis uses. */
+function neededColumns({
+  attributes,
+  outcome,
+  yTrue,
+  business,
+  sampleWeight,
+  cluster,
+  id,
+}: FairnessABTestAnalyzer['settings']): string[] {
   const needed = [
     outcome,
     ...attributes.flatMap(({ columns }) => columns),
@@ -139,7 +159,13 @@ async function readArms(request: ABTestRequest, { settings }: FairnessABTestAnal
     cluster,
     id,
   ];
-  const columns = [...new Set(needed.filter((name) => name !== null))];
+  return [...new Set(needed.filter((name) => name !== null))];
+}
+
+/** Reads the columns that the analysis uses. */
+async function readArms(request: ABTestRequest, { settings }: FairnessABTestAnalyzer): Promise<Arms> {
+  const { attributes, cluster, id } = settings;
+  const columns = neededColumns(settings);
   const labels = [
     ...attributes.flatMap((attribute) => attribute.columns),
     ...[id, cluster].filter((name) => name !== null),

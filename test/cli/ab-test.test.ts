@@ -32,6 +32,7 @@ interface AbJson {
   readonly finding: string;
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   readonly settings: Readonly<Record<string, unknown>>;
+  readonly warnings: readonly string[];
 }
 
 async function abJson(args: readonly string[]) {
@@ -65,6 +66,31 @@ describe('evenhand ab-test', () => {
     expect(body.rows[0]?.['fairness_change']).to.be.closeTo(-0.0875, 1e-12);
     expect(body.rows[0]?.['p_value']).to.be.closeTo(0.07594528459029037, 1e-9);
     expect(body.rows[0]?.['detectable']).to.be.closeTo(0.13813, 1e-5);
+  });
+
+  it('says which column looks like people with several rows, until it is named as the cluster', async () => {
+    const visits = (arm: string): string[] =>
+      Array.from({ length: 200 }, (_, row) => {
+        const person = Math.floor(row / 4);
+        return `${arm},${arm}${String(person)},${person % 2 ? 'f' : 'm'},${String(Number(row % 8 < 3))}`;
+      });
+    const file = path.join(folder(), 'visits.csv');
+    const header = 'arm,customer_id,sex,approved';
+    writeFileSync(file, [header, ...visits('control'), ...visits('new')].join('\n'));
+    const warning =
+      "column 'customer_id' has about 4.0 rows for each of its values. If the rows of a value depend on each other, the intervals are too narrow: name it as the cluster (--cluster customer_id), in code and in requests with the option cluster";
+    const one = ['--csv', file, '--arm', 'arm', ...common];
+    expect((await abJson(one)).body.warnings).to.include(warning);
+    expect((await abJson([...one, '--cluster', 'customer_id'])).body.warnings).to.not.include(warning);
+    expect(joinLines((await runCli(['ab-test', ...one])).stdout)).to.include("Column 'customer_id' has about 4.0 rows");
+
+    const [control, treatment] = ['control', 'new'].map((arm) => {
+      const own = path.join(folder(), `visits-${arm}.csv`);
+      writeFileSync(own, [header, ...visits(arm)].join('\n'));
+      return own;
+    }) as [string, string];
+    const two = ['--control-csv', control, '--treatment-csv', treatment, ...common];
+    expect((await abJson(two)).body.warnings).to.include(warning);
   });
 
   it('accepts two files, labels of arms, several attributes and several metrics', async () => {
