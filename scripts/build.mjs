@@ -143,12 +143,20 @@ function indentByTabs() {
 /**
  * Bundles the command line, because hundreds of small files take longer to load than a command takes to run. All files
  * are written directly to `dist/cli`: the sources find other files of the package from folders of this depth. `program`
- * and `logger` are for the tests, which run commands in their own process.
+ * and `logger` are for the tests, which run commands in their own process. The others start in threads and processes of
+ * their own.
  */
 async function bundleCommandLine() {
   const outdir = path.join(root, 'dist/cli');
   rmSync(outdir, { recursive: true, force: true });
-  const entries = { main: 'cli/main', program: 'cli/program', logger: 'internal/logger' };
+  const entries = {
+    main: 'cli/main',
+    program: 'cli/program',
+    logger: 'internal/logger',
+    'run-job': 'api/jobs/run-job',
+    'service-process': 'api/serve/worker-main',
+    'sweep-thread': 'training/networks/sweep-worker',
+  };
   const bundled = await build({
     entryPoints: Object.entries(entries).map(([out, name]) => ({ in: path.join(root, `src/${name}.ts`), out })),
     outdir,

@@ -18,14 +18,14 @@ export default {
   ignorers: ['messages'],
   // The runner has a Mocha 11 of its own, since it does not accept Mocha 12. The tests run on both.
   testRunner: 'mocha',
-  testRunnerNodeArgs: ['--import', 'ts-blank-space/register'],
+  testRunnerNodeArgs: ['--import', './test/helpers/load-types.mjs'],
   mochaOptions: {
     'no-config': true,
     require: ['./test/helpers/setup.ts', './scripts/mutation/load-sources.mjs'],
     spec: JSON.parse(tests || '[]'),
     // The counters of the mutants make every loop slower, and each surviving mutant runs all tests that execute it. So
     // slow tests, tests of speed, simulations, and the same vectors on other backends are left out.
-    grep: `/^(?!real data, |.*(${slow}takes at most seconds|time proportional|intervals cover|, (danfo|duckdb) ))/`,
+    grep: `/^(?!real data, |.*(${slow}takes at most seconds|time proportional|part of the time|intervals cover|, (danfo|duckdb) ))/`,
   },
   // Each mutant is tested only by the tests that execute it, in a process that stays.
   coverageAnalysis: 'perTest',

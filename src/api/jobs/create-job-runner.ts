@@ -57,7 +57,7 @@ class ThreadPool {
     const { Piscina: Pool } = await import('piscina');
     // No memory limits are set, because a thread that reaches its limit during JSON.parse crashes the process.
     const pool = new Pool<ThreadTask, ThreadAnswer>({
-      filename: builtFile('api/jobs/run-job.js'),
+      filename: builtFile('cli/run-job.js'),
       minThreads: 0,
       maxThreads: this.slots.count,
       idleTimeout: IDLE_MILLIS,

@@ -127,11 +127,12 @@ export function metricsRoute({ renderMetrics }: Service): Handler {
 
 /** Handles GET /openapi.json: the OpenAPI document. */
 function openApiRoute({ basePath }: Service): Handler {
-  const text = JSON.stringify(openApiDocument({ basePath }));
+  // Generating the document takes a tenth of a second, and many services are never asked for it.
+  let text: string | undefined;
   return (context) => {
     context.type = 'application/json; charset=utf-8';
     context.set('Cache-Control', 'no-cache');
-    context.body = text;
+    context.body = text ??= JSON.stringify(openApiDocument({ basePath }));
   };
 }
 

@@ -9,7 +9,7 @@ const GARBAGE_COLLECTION = '--single-threaded-gc';
 
 /** Starts a worker process. */
 export function forkWorker(): ForkedWorker {
-  const main = builtFile('api/serve/worker-main.js');
+  const main = builtFile('cli/service-process.js');
   // Bodies are long strings, and JSON would escape each of them again.
   const child = fork(main, {
     serialization: 'advanced',

@@ -40,7 +40,7 @@ export function coreCount(): number {
 export async function openShardThreads({ maxThreads, idleMillis = 0 }: ShardThreadsOptions): Promise<ShardThreads> {
   const { Piscina } = await import('piscina');
   const pool = new Piscina<SweepWork, SweepAnswer>({
-    filename: builtFile('training/networks/sweep-worker.js'),
+    filename: builtFile('cli/sweep-thread.js'),
     minThreads: Math.min(1, maxThreads),
     maxThreads,
     idleTimeout: idleMillis,
