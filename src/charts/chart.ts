@@ -32,8 +32,13 @@ export function labelWidth(text: string): number {
   return widthOf(charactersOf(text));
 }
 
+let segmenter: Intl.Segmenter | undefined;
+
 function charactersOf(text: string): string[] {
-  return Array.from(new Intl.Segmenter('en').segment(text), ({ segment }) => segment);
+  // Creating a segmenter takes long, and plain text needs none.
+  if (/^[ -~]*$/.test(text)) return text.split('');
+  segmenter ??= new Intl.Segmenter('en');
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
 function widthOf(characters: readonly string[]): number {

@@ -159,8 +159,12 @@ async function setLabels(session: DuckDbSession, name: string, labels: readonly 
 /** Returns two private-use characters that no label contains. */
 function unusedCharacters(labels: readonly string[]): string[] {
   const used = new Set(labels.flatMap((label) => label.match(/\p{Co}/gu) ?? []));
-  const all = Array.from({ length: MAX_SEPARATORS }, (_, index) => String.fromCodePoint(FIRST_SEPARATOR + index));
-  return all.filter((character) => !used.has(character)).slice(0, 2);
+  const unused: string[] = [];
+  for (let index = 0; index < MAX_SEPARATORS && unused.length < 2; index++) {
+    const character = String.fromCodePoint(FIRST_SEPARATOR + index);
+    if (!used.has(character)) unused.push(character);
+  }
+  return unused;
 }
 
 function cannotWrite(target: string, reason: string, suggestion: string, cause?: unknown): DataValidationError {
