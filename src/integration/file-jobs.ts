@@ -2,7 +2,7 @@ import type { OnProgress } from '../internal/progress.ts';
 import { findFiles } from '../io/find-files.ts';
 import { findRepeatedIdentifiers, readFirstRows } from '../io/first-rows.ts';
 import { loadData } from '../io/load-data.ts';
-import type { PerArm } from '../monitoring/ab-test/ab-test-fields.ts';
+import type { ABTestFields, PerArm } from '../monitoring/ab-test/ab-test-fields.ts';
 import { ABTestResult } from '../monitoring/ab-test/ab-test-result.ts';
 import { FairnessABTestAnalyzer } from '../monitoring/ab-test/fairness-ab-test-analyzer.ts';
 import { splitArms } from '../monitoring/ab-test/split-arms.ts';
@@ -100,7 +100,7 @@ export function planABTest(request: ABTestRequest): PlannedABTest {
   return {
     run: async (options = {}) => {
       const { control, treatment, nLeftOut, labels: arms } = await readArms(request, analyzer);
-      const analysed = analyzer.analyze(control, treatment, options);
+      const analysed: ABTestFields = analyzer.analyze(control, treatment, options);
       const warnings = [...analysed.warnings, ...(await unitNotes(request, analyzer))];
       const result = new ABTestResult({ ...analysed, warnings });
       return { result, n: control.rowCount + treatment.rowCount, nLeftOut, arms };
