@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { loadData } from '../../src/io/index.ts';
 import type { MetricResultJson } from '../../src/metrics/index.ts';
 import { describeWithReference, readVectors, referencePath } from '../helpers/reference.ts';
-import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+import { joinLines, runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 
 interface ValidationJson {
   readonly passed: boolean | null;
@@ -76,6 +76,19 @@ describe('evenhand validate with clusters', () => {
       "Column 'person' has about 10.0 rows for each of its values.",
     );
     expect(plain.stdout).to.contain('--cluster person');
+  });
+
+  it('says in each report which column weighs the rates', async () => {
+    const file = path.join(folder(), 'weighted.csv');
+    const rows = Array.from({ length: 200 }, (_, row) => ['fm'[row % 2], row % 3 ? 1 : 0, 1 + (row % 4)].join(','));
+    writeFileSync(file, ['sex,y,importance', ...rows].join('\n'));
+    const out = path.join(folder(), 'weighted.md');
+    const common = ['validate', '--csv', file, '--y-pred', 'y', '--sensitive', 'sex', '--out', out];
+    const weighted = await runCli([...common, '--sample-weight', 'importance']);
+    const said = "rates weighted by 'importance', n without weights";
+    expect(joinLines(weighted.stdout)).to.include(said);
+    expect(readFileSync(out, 'utf8')).to.include(said);
+    expect(joinLines((await runCli(common)).stdout)).to.not.include('weighted by');
   });
 
   it('quotes the column that it suggests for a shell, and suggests no column of measured numbers', async () => {

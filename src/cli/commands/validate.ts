@@ -161,6 +161,7 @@ async function run(
     import('../../integration/validation-report.ts'),
   ]);
   const validation = await measure(gates === undefined ? request : { ...request, gates });
+  const source = `${title}${request.sampleWeight === undefined ? '' : `; rates weighted by '${request.sampleWeight}', n without weights`}`;
   const provenance = await findProvenance(validation.rows);
   const changes = earlier && provenance && (await changesSince(earlier, validation, manifestOf(provenance), compare));
   const results = validationToJson(validation, { changes });
@@ -168,9 +169,9 @@ async function run(
     provenance === undefined ? results : { ...results, manifest: createManifest(validation, results, provenance) };
   await writeReports?.({
     json: () => `${JSON.stringify(body, undefined, 2)}\n`,
-    md: () => validationToMarkdown(validation, title, { changes, provenance }),
+    md: () => validationToMarkdown(validation, source, { changes, provenance }),
     html: async () =>
-      (await import('../../integration/validation-html.ts')).validationToHtml(validation, title, {
+      (await import('../../integration/validation-html.ts')).validationToHtml(validation, source, {
         changes,
         provenance,
         report: body,
@@ -181,7 +182,7 @@ async function run(
   const isDrawn = await drawPlot?.(validation);
   await printResult(options, {
     json: () => body,
-    text: async () => summaryOf(validation, `${title}${await decisionsOf(own)}`, changes),
+    text: async () => summaryOf(validation, `${source}${await decisionsOf(own)}`, changes),
   });
   await writeGateReports(
     () => gateReportOf(validation, settingsOf(options)),
