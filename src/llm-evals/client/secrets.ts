@@ -26,15 +26,21 @@ const NO_SECRETS = new Set(['EVENHAND_LLM_ALLOW_LIVE', 'EVENHAND_LLM_BASE_URL', 
  * `EVENHAND_LLM_VARIABLES` lists it. Without this rule, a configuration file could send any variable to a server.
  */
 export function isUsableVariable(name: string, env: Environment): boolean {
-  if (NO_SECRETS.has(name)) return false;
-  const listed = (env['EVENHAND_LLM_VARIABLES'] ?? '').split(',').map((each) => each.trim());
-  return name.startsWith(OWN_PREFIX) || listed.includes(name);
+  return isUsable(name, listedVariables(env));
+}
+
+function isUsable(name: string, listed: readonly string[]): boolean {
+  return !NO_SECRETS.has(name) && (name.startsWith(OWN_PREFIX) || listed.includes(name));
+}
+
+function listedVariables(env: Environment): string[] {
+  return (env['EVENHAND_LLM_VARIABLES'] ?? '').split(',').map((name) => name.trim());
 }
 
 /** Lists the variables whose values are keys. The values of other variables are not treated as keys. */
 function keyVariables(env: Environment): readonly string[] {
-  const names = [...Object.keys(env), ...(env['EVENHAND_LLM_VARIABLES'] ?? '').split(',').map((name) => name.trim())];
-  return [...KEY_VARIABLES, ...names.filter((name) => isUsableVariable(name, env))];
+  const listed = listedVariables(env);
+  return [...KEY_VARIABLES, ...[...Object.keys(env), ...listed].filter((name) => isUsable(name, listed))];
 }
 
 /** The replacement of a secret. */
