@@ -106,6 +106,6 @@ install tls 'Certificates for 127.0.0.1 (keytool)' install_tls
 npm run --silent build
 export NODE_EXTRA_CA_CERTS="$cache/tls/certificate.pem" EVENHAND_REQUIRE_ENGINES=1
 # The log of test times is long enough to be read afterwards; the whole has a limit in time.
-timeout --foreground 2400 node_modules/.bin/mocha --no-config --node-option import=./test/helpers/load-types.mjs --extension ts \
+timeout --foreground 2400 node_modules/.bin/mocha --no-config --node-option import=#load-types --extension ts \
   --require ./test/helpers/setup.ts --reporter ./test/helpers/counting-reporter.mjs --timeout 180000 --slow 0 \
   --forbid-only test/conformance/cluster-engines.suite.ts "$@"

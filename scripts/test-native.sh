@@ -30,7 +30,7 @@ export EVENHAND_REQUIRE_NATIVE=1
 mapfile -t suites < <(grep -rlE "describeOn\((backend|'node')" test --include='*.test.ts')
 mocha=$(node -p 'require.resolve("mocha/bin/mocha.js")')
 run_suites() {
-  timeout 900 "$@" "$mocha" --no-config --node-option import=./test/helpers/load-types.mjs --extension ts --require ./test/helpers/setup.ts \
+  timeout 900 "$@" "$mocha" --no-config --node-option import=#load-types --extension ts --require ./test/helpers/setup.ts \
     --reporter dot --timeout 120000 --grep 'on node( |$)' "${suites[@]}"
 }
 run_suites node

@@ -18,7 +18,7 @@ export default {
   ignorers: ['messages'],
   // The runner has a Mocha 11 of its own, since it does not accept Mocha 12. The tests run on both.
   testRunner: 'mocha',
-  testRunnerNodeArgs: ['--import', './test/helpers/load-types.mjs'],
+  testRunnerNodeArgs: ['--import', '#load-types'],
   mochaOptions: {
     'no-config': true,
     require: ['./test/helpers/setup.ts', './scripts/mutation/load-sources.mjs'],

@@ -161,8 +161,10 @@ export function clusterNotes(rows: FirstRows, used: ReadonlySet<string>): string
 
 /** Notes the names of a file that look like a row of data, which is not counted. */
 export function headerNotes(title: string, { names, rows, decimal }: FirstRows): string[] {
+  // Files that were joined may repeat the names.
+  const others = rows.filter((row) => names.some((name, column) => row[column] !== name));
   const isData = (name: string, column: number): boolean =>
-    numberOfCell(name, decimal) !== undefined || rows.some((row) => row[column] === name);
+    numberOfCell(name, decimal) !== undefined || others.some((row) => row[column] === name);
   if (rows.length === 0 || !names.every(isData)) return [];
   return [
     `the first line of ${title} looks like data and not like names of columns: ${nameSome(names)}. It is not counted. If it is data, add a line with names above it`,

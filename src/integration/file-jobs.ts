@@ -102,7 +102,7 @@ export function planABTest(request: ABTestRequest): PlannedABTest {
       const { control, treatment, nLeftOut, labels: arms } = await readArms(request, analyzer);
       const analysed: ABTestFields = analyzer.analyze(control, treatment, options);
       const warnings = [...analysed.warnings, ...(await unitNotes(request, analyzer))];
-      const result = new ABTestResult({ ...analysed, warnings });
+      const result = new ABTestResult({ ...analysed, warnings: Object.freeze(warnings) });
       return { result, n: control.rowCount + treatment.rowCount, nLeftOut, arms };
     },
   };
@@ -122,15 +122,20 @@ function analyzerOf(request: ABTestRequest): FairnessABTestAnalyzer {
   });
 }
 
-/** Notes columns that look like people or things with several rows, if no column is named as the cluster. */
+/**
+ * Notes columns that look like people or things with several rows within an arm, if no column is named as the cluster.
+ * The arms of two files may number their rows separately.
+ */
 async function unitNotes(request: ABTestRequest, { settings }: FairnessABTestAnalyzer): Promise<string[]> {
   if (settings.cluster !== null) return [];
+  const used = new Set([...neededColumns(settings), ...(request.arm === undefined ? [] : [request.arm])]);
   const sources = [request.csv, request.controlCsv, request.treatmentCsv].filter((source) => source !== undefined);
-  const found = await Promise.all(sources.map(async (source) => findFiles(source)));
-  const [first] = found;
-  const rows = first && (await readFirstRows({ ...first, files: found.flatMap(({ files }) => files) }));
-  if (rows === undefined) return [];
-  return clusterNotes(rows, new Set([...neededColumns(settings), ...(request.arm === undefined ? [] : [request.arm])]));
+  for (const source of sources) {
+    const rows = await readFirstRows(await findFiles(source));
+    const notes = rows === undefined ? [] : clusterNotes(rows, used);
+    if (notes.length > 0) return notes;
+  }
+  return [];
 }
 
 interface Arms {

@@ -230,7 +230,7 @@ export function* measureAttributes(
   const labels = readLabelsOf(stats);
   const decided = byKind.flatMap(([, statistics]) => statistics.flatMap(({ stats: own }) => (own.kind === 'classification' ? own : []))); // prettier-ignore
   const crossed = byKind.find(([kind]) => kind === 'classification')?.[1][0]?.crossed;
-  const groups = names.map((_, index) => byKind[0]?.[1][index]?.stats.labels ?? []);
+  const groups = names.map((_, index) => rowsByLabel(byKind[0]?.[1][index]?.stats));
   const notes = readingNotes(
     request,
     { decided, crossed, groups, labels, metrics: measured.map(({ metrics }) => metrics) },
@@ -255,6 +255,12 @@ export function* measureAttributes(
     rows: rowsRead(byKind),
     ...(notes.length === 0 ? {} : { notes: Object.freeze(notes) }),
   });
+}
+
+function rowsByLabel(stats: GroupStats | undefined): ReadonlyMap<string, number> {
+  if (stats === undefined) return new Map();
+  const rows = rowsPerGroup(stats, false);
+  return new Map(stats.labels.map((label, group) => [label, rows[group] as number]));
 }
 
 /** Leaves out small counts that are not left out already. */

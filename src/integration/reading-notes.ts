@@ -1,4 +1,4 @@
-import { formatCount, formatShare, nameSome } from '../internal/format.ts';
+import { counted, formatCount, formatShare, nameSome } from '../internal/format.ts';
 import { sumOf } from '../internal/values.ts';
 import { selectedLabels } from '../metrics/compare/missing-rows.ts';
 import { type DecisionRateName, rateCells } from '../metrics/measures/index.ts';
@@ -13,7 +13,8 @@ import {
   sumCells,
 } from '../metrics/statistics/group-stats.ts';
 import { type MeasureOptions, SCORE_THRESHOLD } from '../schemas/validate-values.ts';
-import { isFavourable, type LabelCounts } from '../table/index.ts';
+import { NO_COINCIDENCE, sharesDiffer } from '../stats/proportion-interval.ts';
+import { INTERSECTION_SEPARATOR, isFavourable, type LabelCounts } from '../table/index.ts';
 import { type GateRequest, gatesOf, nameOfAttribute } from './gates.ts';
 
 /** The JSON keys of the label columns. */
@@ -48,8 +49,8 @@ interface MeasuredRows {
   readonly decided: readonly ClassificationStats[];
   /** The statistics within the levels of a control feature, of one attribute. */
   readonly crossed: { readonly stats: GroupStats; readonly cells: readonly ControlCell[] } | undefined;
-  /** The groups of each attribute. */
-  readonly groups: readonly (readonly string[])[];
+  /** The groups of each attribute, with their numbers of rows. */
+  readonly groups: readonly ReadonlyMap<string, number>[];
   readonly labels: ReadLabels;
   /** The metrics of each attribute. */
   readonly metrics: readonly Readonly<Record<string, MetricResult>>[];
@@ -65,7 +66,7 @@ export function readingNotes(
   return [
     ...thresholdNotes(request, first, scores),
     ...numberNotes(request.names, groups),
-    ...namedLikeColumnNotes(request.names, groups),
+    ...linesOfNamesNotes(request.names, groups),
     ...ungatedNotes(request),
     // Each class is compared with all others, so that each is positive once.
     ...(request.average === undefined
@@ -75,7 +76,7 @@ export function readingNotes(
           ...oppositeNotes(first),
           ...equalNotes(first),
           ...selectedLabelNotes(first),
-          ...controlNotes(crossed),
+          ...controlNotes(first, crossed),
         ]
       : []),
     ...reversedScoreNotes(metrics),
@@ -98,9 +99,6 @@ function favourableNotes(labels: ReadLabels): string[] {
 /** The smallest number of rows with either true label in a group whose rates are compared. */
 const MIN_LABELLED = 30;
 
-/** The number of standard errors that is no coincidence. */
-const OPPOSITE_ERRORS = 5;
-
 /**
  * Notes decisions that are worse than chance in every group: usually, another label is the positive one of the
  * decisions than of the true labels.
@@ -121,7 +119,7 @@ function oppositeNotes(decided: ClassificationStats | undefined): string[] {
   const total = (cells: Float64Array): number => sumOf(groups.map((group) => cells[group] as number));
   const [rightRate, wrongRate] = [ones, zeros].map(({ above, below }) => total(above) / total(below)) as [number, number]; // prettier-ignore
   const error = Math.sqrt((rightRate * (1 - rightRate)) / total(ones.below) + (wrongRate * (1 - wrongRate)) / total(zeros.below)); // prettier-ignore
-  if (wrongRate - rightRate < OPPOSITE_ERRORS * error) return [];
+  if (wrongRate - rightRate < NO_COINCIDENCE * error) return [];
   return [
     `in every group, decisions are positive more often for rows with a negative true label (${formatShare(wrongRate)} in total) than for rows with a positive one (${formatShare(rightRate)}). Check which labels are positive: --positive-label and --y-true-positive-label, in code positiveLabel and yTruePositiveLabel`,
   ];
@@ -140,9 +138,13 @@ function equalNotes(decided: ClassificationStats | undefined): string[] {
   ];
 }
 
-/** Notes a control feature of which each level has one decision only, since it may have been set with the decision. */
-function controlNotes(crossed: MeasuredRows['crossed']): string[] {
-  if (crossed?.stats.kind !== 'classification') return [];
+/**
+ * Notes a control feature of which each level has one decision only, or that is known for one decision only: it may have
+ * been set with the decision.
+ */
+function controlNotes(decided: ClassificationStats | undefined, crossed: MeasuredRows['crossed']): string[] {
+  if (decided === undefined || crossed?.stats.kind !== 'classification') return [];
+  if (decisionTotals(decided).some((total) => total < MIN_LABELLED)) return [];
   const { counts } = crossed.stats;
   const { positive, negative } = CELLS_BY_DECISION;
   /** The levels with a decision. */
@@ -151,7 +153,12 @@ function controlNotes(crossed: MeasuredRows['crossed']): string[] {
       [...sumCells(counts, cells)].flatMap((count, index) => (count > 0 ? (crossed.cells[index]?.level ?? []) : [])),
     );
   const [positives, negatives] = [levelsWith(positive), levelsWith(negative)];
-  if (positives.size === 0 || negatives.size === 0 || [...positives].some((level) => negatives.has(level))) return [];
+  if ([...positives].some((level) => negatives.has(level)) || positives.size + negatives.size === 0) return [];
+  if (positives.size === 0 || negatives.size === 0) {
+    return [
+      `the control feature is known only for rows with a ${positives.size > 0 ? 'positive' : 'negative'} decision, so that no gap within a level can be seen. Use what was known before the decision`,
+    ];
+  }
   return [
     'within each level of the control feature, all decisions are equal, so that no gap within a level can be seen. If the level follows from the decision, or is different for each row, it is no control feature. Use what was known before the decision',
   ];
@@ -162,21 +169,18 @@ function ungroupedNotes(names: readonly string[], decided: readonly Classificati
   return decided.flatMap((stats, index) => {
     const [own, others] = [shareOf(stats.ungrouped), shareOf(stats)];
     if (own.n === 0 || others.n === 0) return [];
-    const n = own.n + others.n;
-    const pooled = (own.n * own.rate + others.n * others.rate) / n;
-    const error = Math.sqrt(pooled * (1 - pooled) * (1 / own.n + 1 / others.n));
-    if (!(Math.abs(own.rate - others.rate) > OPPOSITE_ERRORS * error)) return [];
+    if (!sharesDiffer(own, others)) return [];
     const where = decided.length === 1 ? 'a group' : `a value of '${names[index] as string}'`;
     return [
-      `${formatCount(own.n)} rows without ${where} (${formatShare(own.n / n)}) are not compared, and ${formatShare(own.rate)} of them have a positive decision, against ${formatShare(others.rate)} of the rows with a group. With their groups, the gap can be another one. --nan-policy include (nanPolicy) compares them as a group`,
+      `${formatCount(own.n)} rows without ${where} (${formatShare(own.n / (own.n + others.n))}) are not compared, and ${formatShare(own.share)} of them have a positive decision, against ${formatShare(others.share)} of the rows with a group. With their groups, the gap can be another one. --nan-policy include (nanPolicy) compares them as a group`,
     ];
   });
 }
 
 /** Returns the number of rows, and their share of positive decisions. */
-function shareOf(stats: Pick<ClassificationStats, 'counts'>): { readonly n: number; readonly rate: number } {
+function shareOf(stats: Pick<ClassificationStats, 'counts'>): { readonly n: number; readonly share: number } {
   const [positive, negative] = decisionTotals(stats);
-  return { n: positive + negative, rate: positive / (positive + negative) };
+  return { n: positive + negative, share: positive / (positive + negative) };
 }
 
 /** Notes attributes without a gate, if others have one. */
@@ -226,7 +230,7 @@ function isAmount(label: string): boolean {
 /** Notes columns of many numbers or dates, such as ages, of which each is a group. */
 function numberNotes(names: readonly string[], groups: MeasuredRows['groups']): string[] {
   return names.flatMap((name, index) => {
-    const labels = groups[index] ?? [];
+    const labels = [...(groups[index]?.keys() ?? [])];
     if (labels.length <= MANY_NUMBERS || !labels.every(isAmount)) return [];
     const kind = labels.every((label) => !Number.isNaN(Number(label))) ? 'numbers' : 'dates';
     return [
@@ -235,16 +239,20 @@ function numberNotes(names: readonly string[], groups: MeasuredRows['groups']): 
   });
 }
 
-/** Notes columns with their own name as a value: usually, a second line of names. */
-function namedLikeColumnNotes(names: readonly string[], groups: MeasuredRows['groups']): string[] {
-  return names.flatMap((name, index) => {
-    const labels = groups[index] ?? [];
-    return labels.length > 1 && labels.includes(name)
-      ? [
-          `column '${name}' has a group named '${name}' too. If that is a line of names among the rows, as in files that were joined, remove it`,
-        ]
-      : [];
+/** The largest share of lines of names among the rows. Other groups with the name of their column are larger. */
+const FEW_NAMES = 0.01;
+
+/** Notes rows in which a column, or each of several, holds its own name: usually, a line of names of a joined file. */
+function linesOfNamesNotes(names: readonly string[], groups: MeasuredRows['groups']): string[] {
+  const [note] = names.flatMap((name, index) => {
+    const rows = groups[index]?.get(name) ?? 0;
+    if (rows === 0 || rows > Math.max(1, FEW_NAMES * sumOf([...(groups[index]?.values() ?? [])]))) return [];
+    const columns = name.split(INTERSECTION_SEPARATOR);
+    return [
+      `${counted(rows, 'row holds', 'rows hold')} the name of ${columns.length === 1 ? 'its column' : 'each column'} as a value: ${nameSome(columns)}. If ${rows === 1 ? 'it is a line' : 'they are lines'} of names, as in files that were joined, remove ${rows === 1 ? 'it' : 'them'}`,
+    ];
   });
+  return note === undefined ? [] : [note];
 }
 
 /** The share of positive decisions from which the scores may have another scale than the threshold. */

@@ -1,8 +1,9 @@
-import { formatShare } from '../internal/format.ts';
+import { counted, formatShare } from '../internal/format.ts';
 import { finiteOrNull, own, sumOf } from '../internal/values.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
 import type { GateVerdict } from './gates.ts';
 import type { AttributeMetrics, FileValidation } from './measure-attributes.ts';
+import { sharesDiffer } from '../stats/proportion-interval.ts';
 import { validationFromJson, type ValidationJson } from './validation-from-json.ts';
 import type { ReportManifest } from '../document/provenance.ts';
 
@@ -181,9 +182,6 @@ function unmatched(attribute: string, then: Attributes, now: Attributes): string
   return [...lacking(after, before, 'was not measured then'), ...lacking(before, after, 'is not measured now')];
 }
 
-/** The number of standard errors of a difference that is no coincidence. */
-const NO_CHANCE = 5;
-
 /** The factor from which another share of a group can matter. */
 const OTHER_SHARE = 1.25;
 
@@ -195,41 +193,33 @@ function otherShares(attribute: string, then: Attributes, now: Attributes): stri
   const [before, after] = [own(then.attributes, attribute) ?? {}, own(now.attributes, attribute) ?? {}];
   const metric = Object.keys(after).find((name) => own(before, name) !== undefined);
   if (metric === undefined) return [];
-  const [old, current] = [rowsOf(before[metric]), rowsOf(after[metric])];
-  const changed = [...current.byGroup].flatMap(([label, n]) => {
-    const share = n / current.total;
-    const oldShare = (old.byGroup.get(label) ?? 0) / old.total;
-    const pooled = (n + oldShare * old.total) / (current.total + old.total);
-    const error = Math.sqrt(pooled * (1 - pooled) * (1 / current.total + 1 / old.total));
-    const isOther =
-      oldShare > 0 &&
-      Math.abs(share - oldShare) > NO_CHANCE * error &&
-      Math.max(share, oldShare) >= OTHER_SHARE * Math.min(share, oldShare);
-    return isOther
-      ? [
-          {
-            difference: Math.abs(share - oldShare),
-            text: `'${label}' had ${formatShare(oldShare)}, and has ${formatShare(share)}`,
-          },
-        ]
-      : [];
-  });
+  const [old, current] = [shareOf(before[metric]), shareOf(after[metric])];
+  const labels = [...groupsOf(after)].filter((label) => old(label).share > 0 && current(label).share > 0);
+  const changed = labels
+    .map((label) => ({ label, then: old(label), now: current(label) }))
+    .filter((one) => sharesDiffer(one.then, one.now))
+    .filter((one) => Math.max(one.then.share, one.now.share) >= OTHER_SHARE * Math.min(one.then.share, one.now.share))
+    .sort((a, b) => Math.abs(b.now.share - b.then.share) - Math.abs(a.now.share - a.then.share))
+    .map((one) => `'${one.label}' had ${formatShare(one.then.share)}, and has ${formatShare(one.now.share)}`);
   if (changed.length === 0) return [];
-  const largest = changed
-    .sort((a, b) => b.difference - a.difference)
-    .slice(0, MAX_GROUPS)
-    .map(({ text }) => text);
+  const rest = changed.length - MAX_GROUPS;
   return [
-    `By ${attribute}, groups have another share of the rows: ${largest.join('; ')}. A metric can change because other people were measured.`,
+    `By ${attribute}, groups have another share of the rows: ${changed.slice(0, MAX_GROUPS).join('; ')}${rest > 0 ? `; and ${counted(rest, 'more group')}` : ''}. A metric can change because other people were measured.`,
   ];
 }
 
-function rowsOf(result: MetricResult | undefined): {
-  readonly byGroup: ReadonlyMap<string, number>;
-  readonly total: number;
-} {
-  const byGroup = new Map(Object.entries(result?.nPerGroup ?? {}));
-  return { byGroup, total: sumOf([...byGroup.values()]) };
+/**
+ * Returns a function for the share of a group, compared or excluded, among all rows with a group; of clusters instead of
+ * rows, among those of the compared groups, if rows depend on each other.
+ */
+function shareOf(result: MetricResult | undefined): (label: string) => { readonly n: number; readonly share: number } {
+  const excluded = Object.entries(result?.excluded ?? {}).map(([label, { n }]) => [label, n] as const);
+  const sizes: Readonly<Record<string, number>> = result?.nClusters ?? {
+    ...Object.fromEntries(excluded),
+    ...result?.nPerGroup,
+  };
+  const total = sumOf(Object.values(sizes));
+  return (label) => ({ n: total, share: total === 0 ? 0 : (own(sizes, label) ?? 0) / total });
 }
 
 function groupChange(attribute: string, then: Attributes, now: Attributes): GroupChange[] {

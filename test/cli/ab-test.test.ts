@@ -91,6 +91,10 @@ describe('evenhand ab-test', () => {
     }) as [string, string];
     const two = ['--control-csv', control, '--treatment-csv', treatment, ...common];
     expect((await abJson(two)).body.warnings).to.include(warning);
+    // Each arm has the people 1 to 200, with one row each.
+    for (const [file, arm] of [control, treatment].entries())
+      writeFileSync(arm, ['customer_id,sex,approved', ...Array.from({ length: 200 }, (_, row) => `${row + 1},${row % 2 ? 'f' : 'm'},${Number(row % 3 === file)}`)].join('\n')); // prettier-ignore
+    expect((await abJson(two)).body.warnings.filter((text) => text.includes('customer_id'))).to.deep.equal([]);
   });
 
   it('accepts two files, labels of arms, several attributes and several metrics', async () => {

@@ -89,6 +89,13 @@ describe('evenhand validate with clusters', () => {
     expect(joinLines(weighted.stdout)).to.include(said);
     expect(readFileSync(out, 'utf8')).to.include(said);
     expect(joinLines((await runCli(common)).stdout)).to.not.include('weighted by');
+    const counts = path.join(folder(), 'weighted-counts.csv');
+    writeFileSync(
+      counts,
+      'sex,decision,n,weight,weight_squared\nf,0,40,40,40\nf,1,60,90,140\nm,0,50,50,50\nm,1,50,50,50\n',
+    );
+    const counted = await runCli(['validate', '--counts', counts, '--sensitive', 'sex']);
+    expect(joinLines(counted.stdout)).to.include("rates weighted by 'weight', n without weights");
   });
 
   it('quotes the column that it suggests for a shell, and suggests no column of measured numbers', async () => {
@@ -130,6 +137,9 @@ describe('evenhand validate with clusters', () => {
     };
     expect(await notesFor(rows, '0', 'f')).to.match(note);
     expect(await notesFor(['sex,p,x', ...rows], 'p', 'sex')).not.to.include('looks like data');
+    // Two files with the same names that were joined.
+    const joined = ['sex,p,x', ...rows, 'sex,p,x', ...rows].map((line) => line.replace(/,1,/, ',yes,').replace(/,0,/, ',no,')); // prettier-ignore
+    expect(await notesFor(joined, 'p', 'sex')).not.to.include('looks like data');
     // Years are names of columns if the other names are names.
     expect(await notesFor(['sex,2026,2027', ...rows], '2026', 'sex')).not.to.include('looks like data');
   });

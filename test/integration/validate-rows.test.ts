@@ -352,13 +352,19 @@ describe('notes on labels that may be the opposite', () => {
   });
 
   it('say that a line of names is among the rows', () => {
-    const notesOf = (sex: readonly string[]): readonly string[] =>
-      validateRowsNow({ yPred: sex.map((_, row) => row % 2), sensitive: { sex }, withCi: false }).notes ?? [];
-    const people = Array.from({ length: 20 }, (_, row) => (row < 10 ? 'f' : 'm'));
+    const notesOf = (sex: readonly string[]): readonly string[] => {
+      const place = sex.map((label, row) => (label === 'sex' ? 'place' : `p${String(row % 3)}`));
+      const columns = { sensitive: { sex, place }, intersections: [['sex', 'place']] };
+      return validateRowsNow({ yPred: sex.map((_, row) => row % 2), ...columns, withCi: false }).notes ?? [];
+    };
+    const people = Array.from({ length: 400 }, (_, row) => (row < 10 ? 'f' : 'm'));
     expect(notesOf([...people, 'sex'])).to.deep.equal([
-      "column 'sex' has a group named 'sex' too. If that is a line of names among the rows, as in files that were joined, remove it",
+      "1 row holds the name of its column as a value: 'sex'. If it is a line of names, as in files that were joined, remove it",
     ]);
+    expect(notesOf(['sex', ...people, 'sex'])[0]).to.match(/^2 rows hold the name of its column as a value: 'sex'/);
     expect(notesOf(people)).to.deep.equal([]);
+    // A column that is named after one of its groups.
+    expect(notesOf([...people, ...people.map(() => 'sex')])).to.deep.equal([]);
   });
 
   it('say that a control feature follows from the decision', () => {
@@ -367,7 +373,7 @@ describe('notes on labels that may be the opposite', () => {
       sex: row < 100 ? 'f' : 'm',
       hired: Number(row % 100 < (row < 100 ? 30 : 70)),
     }));
-    const notesOf = (control: readonly string[]): readonly string[] =>
+    const notesOf = (control: readonly (string | null)[]): readonly string[] =>
       validateRowsNow({
         yPred: people.map(({ hired }) => hired),
         sensitive: { sex: people.map(({ sex }) => sex), all: people.map(() => 'all') },
@@ -380,6 +386,12 @@ describe('notes on labels that may be the opposite', () => {
     ]);
     expect(notesOf(stages.with(7, 'letter').with(0, 'letter'))).to.deep.equal([]);
     expect(notesOf(people.map(() => 'all'))).to.deep.equal([]);
+    // The kind of contract is known for the people who are hired.
+    expect(notesOf(people.map(({ hired }, row) => (hired === 1 ? `contract ${String(row % 2)}` : null)))).to.deep.equal(
+      [
+        'the control feature is known only for rows with a positive decision, so that no gap within a level can be seen. Use what was known before the decision',
+      ],
+    );
   });
 
   it('say that every decision equals the true label', () => {

@@ -76,9 +76,37 @@ describe('changes since an earlier validation', () => {
     expect(warningsOf({ female: [30, 9], male: [970, 485] })).to.deep.equal([
       "By sex, groups have another share of the rows: 'female' had 50.0%, and has 3.0%; 'male' had 50.0%, and has 97.0%. A metric can change because other people were measured.",
     ]);
+    // A group that is too small to be compared has a share too.
+    expect(warningsOf({ female: [20, 6], male: [980, 490] })[0]).to.include(
+      "'male' had 50.0%, and has 98.0%; 'female' had 50.0%, and has 2.0%.",
+    );
     // A chance, and a share that is nearly the same.
-    expect(warningsOf({ female: [10, 3], male: [20, 10] })).to.deep.equal([]);
+    expect(warningsOf({ female: [40, 12], male: [80, 40] })).to.deep.equal([]);
     expect(warningsOf({ female: [45_000, 13_500], male: [55_000, 27_500] })).to.deep.equal([]);
+  });
+
+  it('names the three groups whose shares changed most, and the number of the others', () => {
+    const groups = (sizes: readonly number[]): Groups =>
+      Object.fromEntries(sizes.map((n, index) => [`g${String(index)}`, [n, n / 2] as const]));
+    const { warnings } = changesOf(groups([400, 400, 400, 400, 400]), groups([100, 200, 1000, 800, 1600]));
+    expect(warnings).to.deep.equal([
+      "By sex, groups have another share of the rows: 'g4' had 20.0%, and has 43.2%; 'g0' had 20.0%, and has 2.7%; 'g1' had 20.0%, and has 5.4%; and 1 more group. A metric can change because other people were measured.",
+    ]);
+  });
+
+  it('counts people instead of their rows', () => {
+    const people = (women: number) => {
+      const rows = Array.from({ length: 2000 }, (_, row) => ({ person: Math.floor(row / 100), decided: row % 2 }));
+      return validateRowsNow({
+        yPred: rows.map(({ decided }) => decided),
+        sensitive: { sex: rows.map(({ person }) => (person < women ? 'f' : 'm')) },
+        cluster: rows.map(({ person }) => String(person)),
+        withCi: false,
+      });
+    };
+    const text = JSON.stringify(validationToJson(people(14), { manifest }));
+    // 14 of 20 women, then 7 of 20: p = 0.06.
+    expect(validationChanges(people(7), parseValidationJson(text, 'may.json'), manifest).warnings).to.deep.equal([]);
   });
 
   it('says whether intervals overlap', () => {

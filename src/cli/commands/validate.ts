@@ -161,7 +161,7 @@ async function run(
     import('../../integration/validation-report.ts'),
   ]);
   const validation = await measure(gates === undefined ? request : { ...request, gates });
-  const source = `${title}${request.sampleWeight === undefined ? '' : `; rates weighted by '${request.sampleWeight}', n without weights`}`;
+  const source = `${title}${own.sampleWeight === undefined ? '' : `; rates weighted by '${own.sampleWeight}', n without weights`}`;
   const provenance = await findProvenance(validation.rows);
   const changes = earlier && provenance && (await changesSince(earlier, validation, manifestOf(provenance), compare));
   const results = validationToJson(validation, { changes });
