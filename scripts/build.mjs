@@ -181,8 +181,8 @@ async function bundleCommandLine() {
 
 /**
  * Removes calls that give functions their names, which esbuild writes besides those of classes: each call of a function
- * would name the functions inside it again, which took a seventh of the time of a hundred runs of `verify` in one process. The
- * engine infers nearly all of the names; declarations that the bundler renamed keep their call.
+ * would name the functions inside it again, which took a seventh of the time of a hundred runs of `verify` in one
+ * process. The engine infers nearly all of the names; declarations that the bundler renamed keep their call.
  */
 function withoutFunctionNames(text) {
   const removed = [];
