@@ -13,7 +13,7 @@ import {
   sumCells,
 } from '../metrics/statistics/group-stats.ts';
 import { type MeasureOptions, SCORE_THRESHOLD } from '../schemas/validate-values.ts';
-import { NO_COINCIDENCE, sharesDiffer } from '../stats/proportion-interval.ts';
+import { NO_COINCIDENCE, sharesDiffer } from '../stats/share-difference.ts';
 import { INTERSECTION_SEPARATOR, isFavourable, type LabelCounts } from '../table/index.ts';
 import { type GateRequest, gatesOf, nameOfAttribute } from './gates.ts';
 

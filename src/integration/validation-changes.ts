@@ -3,7 +3,7 @@ import { finiteOrNull, own, sumOf } from '../internal/values.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
 import type { GateVerdict } from './gates.ts';
 import type { AttributeMetrics, FileValidation } from './measure-attributes.ts';
-import { sharesDiffer } from '../stats/proportion-interval.ts';
+import { sharesDiffer } from '../stats/share-difference.ts';
 import { validationFromJson, type ValidationJson } from './validation-from-json.ts';
 import type { ReportManifest } from '../document/provenance.ts';
 

@@ -20,19 +20,3 @@ export function wilsonInterval(successes: number, trials: number, level: number)
   // With 0 or n successes, one end equals the rate except for rounding.
   return [Math.max(0, Math.min(rate, centre - half)), Math.min(1, Math.max(rate, centre + half))];
 }
-
-/** A number of rows, and the share of them that has something. */
-interface Share {
-  readonly n: number;
-  readonly share: number;
-}
-
-/** The number of standard errors that is no coincidence, also among hundreds of comparisons. */
-export const NO_COINCIDENCE = 5;
-
-/** Returns whether two shares differ by more than {@link NO_COINCIDENCE} standard errors of equal shares. */
-export function sharesDiffer(one: Share, other: Share): boolean {
-  const pooled = (one.n * one.share + other.n * other.share) / (one.n + other.n);
-  const error = Math.sqrt(pooled * (1 - pooled) * (1 / one.n + 1 / other.n));
-  return Math.abs(one.share - other.share) > NO_COINCIDENCE * error;
-}
