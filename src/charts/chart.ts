@@ -1,3 +1,4 @@
+import { charactersOf } from '../internal/format.ts';
 import type { Palette } from './palette.ts';
 
 /** The maximum width of a label in a chart, as a number of lower-case letters. */
@@ -30,15 +31,6 @@ export function shortenLabel(label: string, width: number = LABEL_WIDTH): string
 /** Estimates the width of a text, as a number of lower-case letters. */
 export function labelWidth(text: string): number {
   return widthOf(charactersOf(text));
-}
-
-let segmenter: Intl.Segmenter | undefined;
-
-function charactersOf(text: string): string[] {
-  // Creating a segmenter takes long, and plain text needs none.
-  if (/^[ -~]*$/.test(text)) return text.split('');
-  segmenter ??= new Intl.Segmenter('en');
-  return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
 function widthOf(characters: readonly string[]): number {

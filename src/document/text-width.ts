@@ -1,7 +1,6 @@
 import { eastAsianWidth } from 'get-east-asian-width';
 
-/** Splits text into units that a reader sees as one character, such as a letter with its combining marks. */
-let segmenter: Intl.Segmenter | undefined;
+import { charactersOf } from '../internal/format.ts';
 
 /** Matches characters that occupy no terminal column. */
 const INVISIBLE = /^[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Mn}\p{Me}\p{Surrogate}]*$/u;
@@ -15,11 +14,6 @@ const EMOJI = new RegExp('^\\p{RGI_Emoji}$', 'v');
  */
 export function displayWidth(text: string): number {
   return /^[ -~]*$/.test(text) ? text.length : charactersOf(text).reduce((sum, each) => sum + characterWidth(each), 0);
-}
-
-function charactersOf(text: string): string[] {
-  segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-  return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
 function characterWidth(character: string): number {

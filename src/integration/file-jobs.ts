@@ -146,15 +146,8 @@ interface Arms {
 }
 
 /** Returns the columns that the analysis uses. */
-function neededColumns({
-  attributes,
-  outcome,
-  yTrue,
-  business,
-  sampleWeight,
-  cluster,
-  id,
-}: FairnessABTestAnalyzer['settings']): string[] {
+function neededColumns(settings: FairnessABTestAnalyzer['settings']): string[] {
+  const { attributes, outcome, yTrue, business, sampleWeight, cluster, id } = settings;
   const needed = [
     outcome,
     ...attributes.flatMap(({ columns }) => columns),

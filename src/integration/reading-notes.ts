@@ -13,7 +13,7 @@ import {
   sumCells,
 } from '../metrics/statistics/group-stats.ts';
 import { type MeasureOptions, SCORE_THRESHOLD } from '../schemas/validate-values.ts';
-import { NO_COINCIDENCE, sharesDiffer } from '../stats/share-difference.ts';
+import { NO_COINCIDENCE, type Share, sharesDiffer } from '../stats/share-difference.ts';
 import { INTERSECTION_SEPARATOR, isFavourable, type LabelCounts } from '../table/index.ts';
 import { type GateRequest, gatesOf, nameOfAttribute } from './gates.ts';
 
@@ -168,8 +168,7 @@ function controlNotes(decided: ClassificationStats | undefined, crossed: Measure
 function ungroupedNotes(names: readonly string[], decided: readonly ClassificationStats[]): string[] {
   return decided.flatMap((stats, index) => {
     const [own, others] = [shareOf(stats.ungrouped), shareOf(stats)];
-    if (own.n === 0 || others.n === 0) return [];
-    if (!sharesDiffer(own, others)) return [];
+    if (own.n === 0 || others.n === 0 || !sharesDiffer(own, others)) return [];
     const where = decided.length === 1 ? 'a group' : `a value of '${names[index] as string}'`;
     return [
       `${formatCount(own.n)} rows without ${where} (${formatShare(own.n / (own.n + others.n))}) are not compared, and ${formatShare(own.share)} of them have a positive decision, against ${formatShare(others.share)} of the rows with a group. With their groups, the gap can be another one. --nan-policy include (nanPolicy) compares them as a group`,
@@ -178,7 +177,7 @@ function ungroupedNotes(names: readonly string[], decided: readonly Classificati
 }
 
 /** Returns the number of rows, and their share of positive decisions. */
-function shareOf(stats: Pick<ClassificationStats, 'counts'>): { readonly n: number; readonly share: number } {
+function shareOf(stats: Pick<ClassificationStats, 'counts'>): Share {
   const [positive, negative] = decisionTotals(stats);
   return { n: positive + negative, share: positive / (positive + negative) };
 }
@@ -281,7 +280,7 @@ function thresholdNotes(
 ): string[] {
   if (!request.hasScores || request.hasPredictions || decided === undefined) return [];
   const [positive, negative] = decisionTotals(decided);
-  const share = `${((100 * positive) / (positive + negative)).toFixed(1)}%`;
+  const share = formatShare(positive / (positive + negative));
   const threshold = `${hasDefaultThreshold(request) ? 'default ' : ''}threshold of ${String(request.scoreThreshold ?? SCORE_THRESHOLD)}`;
   const choose = 'choose the threshold: --score-threshold, in code scoreThreshold, in requests score_threshold';
   const outside = Array.prototype.find.call(scores, (score: number) => score < 0 || score > 1) as number | undefined;

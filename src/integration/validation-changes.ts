@@ -1,9 +1,9 @@
 import { counted, formatShare } from '../internal/format.ts';
 import { finiteOrNull, own, sumOf } from '../internal/values.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
+import { type Share, sharesDiffer } from '../stats/share-difference.ts';
 import type { GateVerdict } from './gates.ts';
 import type { AttributeMetrics, FileValidation } from './measure-attributes.ts';
-import { sharesDiffer } from '../stats/share-difference.ts';
 import { validationFromJson, type ValidationJson } from './validation-from-json.ts';
 import type { ReportManifest } from '../document/provenance.ts';
 
@@ -194,11 +194,12 @@ function otherShares(attribute: string, then: Attributes, now: Attributes): stri
   const metric = Object.keys(after).find((name) => own(before, name) !== undefined);
   if (metric === undefined) return [];
   const [old, current] = [shareOf(before[metric]), shareOf(after[metric])];
-  const labels = [...groupsOf(after)].filter((label) => old(label).share > 0 && current(label).share > 0);
-  const changed = labels
+  const changed = [...groupsOf(after)]
     .map((label) => ({ label, then: old(label), now: current(label) }))
-    .filter((one) => sharesDiffer(one.then, one.now))
-    .filter((one) => Math.max(one.then.share, one.now.share) >= OTHER_SHARE * Math.min(one.then.share, one.now.share))
+    .filter((one) => {
+      const [smaller, larger] = [one.then.share, one.now.share].sort((a, b) => a - b) as [number, number];
+      return smaller > 0 && larger >= OTHER_SHARE * smaller && sharesDiffer(one.then, one.now);
+    })
     .sort((a, b) => Math.abs(b.now.share - b.then.share) - Math.abs(a.now.share - a.then.share))
     .map((one) => `'${one.label}' had ${formatShare(one.then.share)}, and has ${formatShare(one.now.share)}`);
   if (changed.length === 0) return [];
@@ -212,7 +213,7 @@ function otherShares(attribute: string, then: Attributes, now: Attributes): stri
  * Returns a function for the share of a group, compared or excluded, among all rows with a group; of clusters instead of
  * rows, among those of the compared groups, if rows depend on each other.
  */
-function shareOf(result: MetricResult | undefined): (label: string) => { readonly n: number; readonly share: number } {
+function shareOf(result: MetricResult | undefined): (label: string) => Share {
   const excluded = Object.entries(result?.excluded ?? {}).map(([label, { n }]) => [label, n] as const);
   const sizes: Readonly<Record<string, number>> = result?.nClusters ?? {
     ...Object.fromEntries(excluded),

@@ -146,3 +146,13 @@ export function nameSome(names: readonly string[]): string {
   const more = names.length - shown.length;
   return `${shown.join(', ')}${more > 0 ? ` and ${String(more)} more` : ''}`;
 }
+
+let segmenter: Intl.Segmenter | undefined;
+
+/** Splits a text into units that a reader sees as one character, such as a letter with its combining marks. */
+export function charactersOf(text: string): string[] {
+  // Creating a segmenter takes long, and plain text needs none.
+  if (/^[ -~]*$/.test(text)) return text.split('');
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+}

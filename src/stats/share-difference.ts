@@ -1,5 +1,5 @@
 /** A number of rows, and the share of them that has something. */
-interface Share {
+export interface Share {
   readonly n: number;
   readonly share: number;
 }
