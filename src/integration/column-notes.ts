@@ -11,14 +11,18 @@ import {
 } from '../table/index.ts';
 import { metricNamesOf } from './gates.ts';
 
+/** Returns notes on columns whose names say that they may be meant in another sense than they are read. */
+export function nameNotes(request: ValidateRequest): readonly string[] {
+  return [...swappedNotes(request), ...unfavourableNotes(request)];
+}
+
 /**
- * Returns notes on the columns of a text file that may be read in another sense than meant: from the names of all columns,
- * and the values of the first rows.
+ * Returns notes on the columns of a file that may be read in another sense than meant: from the names of all columns, and
+ * the values of the first rows.
  */
 export function columnNotes(request: ValidateRequest, rows: FirstRows): readonly string[] {
   return [
-    ...swappedNotes(request),
-    ...unfavourableNotes(request),
+    ...nameNotes(request),
     ...countNotes(request, rows),
     ...groupedThousandNotes(request, rows),
     ...codedScoreNotes(request, rows),

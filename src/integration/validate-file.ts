@@ -184,8 +184,7 @@ async function measureSource(
   const rows = files && (await (await import('../io/first-rows.ts')).readFirstRows(files));
   const scores = rows && hasDefaultThreshold(measured) ? numbersOf(rows, measured) : undefined;
   const validation = await inTurns(measureAttributes(measured, byKind, { ...bounds, scores }), bounds.signal);
-  const ofCounts = 'counted' in source ? (source.notes ?? []) : [];
-  const notes = files === undefined ? ofCounts : await notesOf(files, rows, request);
+  const notes = 'counted' in source ? (source.notes ?? []) : await notesOf(files, rows, request);
   return withCounted(withNotes(validation, notes), {
     request,
     statistics: withoutSmall(byKind, request.minCell),
@@ -198,15 +197,15 @@ function numbersOf({ names, rows, decimal }: FirstRows, { score }: ValidateReque
   return rows.flatMap((row) => numberOfCell(row[column] ?? '', decimal) ?? []);
 }
 
-/** Returns the notes on the content of files. Their code is loaded only if it is needed. */
+/** Returns the notes on the content of files, or on the columns of a database, of which no row is read. */
 async function notesOf(
-  files: FoundFiles,
+  files: FoundFiles | undefined,
   rows: FirstRows | undefined,
   request: ValidateRequest,
 ): Promise<readonly string[]> {
-  const copies = await sameContentNotes(files);
-  if (rows === undefined) return copies;
-  const { columnNotes, headerNotes } = await import('./column-notes.ts');
+  const { columnNotes, headerNotes, nameNotes } = await import('./column-notes.ts');
+  const copies = files === undefined ? [] : await sameContentNotes(files);
+  if (files === undefined || rows === undefined) return [...copies, ...nameNotes(request)];
   return [...headerNotes(files.title, rows), ...copies, ...columnNotes(request, rows)];
 }
 

@@ -3,7 +3,8 @@ import path from 'node:path';
 
 import { expect } from 'chai';
 
-import { validateFile } from '../../src/integration/validate-file.ts';
+import { validateFile, validateSql } from '../../src/integration/validate-file.ts';
+import { openDuckDb } from '../../src/io/duckdb.ts';
 import type { ValidateInput } from '../../src/schemas/validate-values.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 
@@ -131,5 +132,56 @@ describe('notes on columns of a file', () => {
     expect(await notesOf([part(0), part(150)], { yPred: 'hired' })).to.deep.equal([note(50)]);
     expect(await notesOf([part(0), part(200)], { yPred: 'hired' })).to.deep.equal([]);
     expect(await notesOf([copies], { yPred: 'hired', cluster: 'id' })).to.deep.equal([]);
+  });
+
+  describe('of rows that are not text files', () => {
+    const repeated = lines('id,sex,hired,rejected,n,points,note', 200, (row, sex) =>
+      [`a${String(Math.floor(row / 2))}`, sex, String(Number(row % 4 < 2)), String(Number(row % 10 < 8)), String(1 + (row % 7)), row % 5 === 0 ? '999' : ((row % 50) / 50).toFixed(2), ''].join(',')); // prettier-ignore
+
+    /** Writes the rows in a format, with the types that DuckDB finds. */
+    async function written(target: string, options: string): Promise<string> {
+      const [csv, file] = [path.join(folder(), 'rows.csv'), path.join(folder(), target)];
+      writeFileSync(csv, repeated.join('\n'));
+      const engine = openDuckDb();
+      await engine.run((session) =>
+        session.rows(`COPY (SELECT *, {'a': [1]} AS nested FROM read_csv('${csv}')) TO '${file}' (${options})`),
+      );
+      await engine.close();
+      return file;
+    }
+
+    for (const [target, options] of [
+      ['rows.parquet', 'FORMAT parquet'],
+      ['rows.ndjson', 'FORMAT json'],
+    ] as const) {
+      it(`are those of the same rows as CSV: ${target}`, async () => {
+        const file = await written(target, options);
+        for (const own of [
+          { yPred: 'hired' },
+          { yPred: 'rejected', metric: 'demographic_parity_ratio', threshold: 0.8 },
+          { score: 'points', scoreThreshold: 0.5 },
+          { yPred: 'hired', sampleWeight: 'n', cluster: 'id' },
+        ]) {
+          const input = { attributes: [['sex']], withCi: false, ...own };
+          const { notes = [] } = await validateFile(path.join(folder(), 'rows.csv'), input);
+          expect((await validateFile(file, input)).notes ?? [], own.yPred ?? own.score).to.deep.equal(notes);
+          expect(notes.length, 'notes of CSV').to.equal('cluster' in own ? 0 : 2 + Number(own.yPred !== 'hired'));
+        }
+      });
+    }
+
+    it('are only those on names for a database, of which no row is read', async () => {
+      const engine = openDuckDb();
+      const query =
+        "SELECT i % 4 AS id, 1 + i % 7 AS n, CASE WHEN i % 2 = 0 THEN 'f' ELSE 'm' END AS sex, CAST(i % 4 < 2 AS INT) AS y_true, CAST(i % 6 < 2 AS INT) AS y_pred FROM range(200) AS t(i)";
+      const { notes } = await validateSql(
+        { engine, query },
+        { attributes: [['sex']], withCi: false, yPred: 'y_true', yTrue: 'y_pred' },
+      );
+      await engine.close();
+      expect(notes).to.deep.equal([
+        "column 'y_true' is read as the decisions, and 'y_pred' as the true labels, though their names say the opposite. Swap them if that is not meant",
+      ]);
+    });
   });
 });
