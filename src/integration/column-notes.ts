@@ -180,8 +180,19 @@ export function countedRowsNote(found: RepeatedIdentifier): string {
   return `${rowsOfValue(found)}, and each row is counted. If a value stands for one person, keep one row for each person; 'evenhand validate' with ${clusterOption(found)} compares rates with several rows per person`;
 }
 
-/** Notes a column that looks like people with several rows, for a training that may hold out only some of them. */
-export function heldOutRowsNote(found: RepeatedIdentifier): string {
+/**
+ * Notes columns that look like people or things with several rows each, if some of the rows are held out: their other
+ * rows may be trained on.
+ * @param used the columns whose role is known
+ */
+export function heldOutRowsNotes(rows: FirstRows, used: readonly string[]): string[] {
+  // Other texts, such as descriptions of a charge, may repeat for other reasons.
+  return repeatedIdentifiersIn(rows, new Set(used))
+    .filter(({ isNamed }) => isNamed)
+    .map(heldOutRowsNote);
+}
+
+function heldOutRowsNote(found: RepeatedIdentifier): string {
   return `${rowsOfValue(found)}, and some may be trained on while others are held out. If the rows of a value depend on each other, the held-out values are better than on new ones: 'evenhand run-pipeline' with the key cluster keeps them together`;
 }
 

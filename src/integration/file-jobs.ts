@@ -1,6 +1,6 @@
 import type { OnProgress } from '../internal/progress.ts';
 import { findFiles } from '../io/find-files.ts';
-import { findRepeatedIdentifiers, readFirstRows } from '../io/first-rows.ts';
+import { readFirstRows } from '../io/first-rows.ts';
 import { loadData } from '../io/load-data.ts';
 import type { ABTestFields, PerArm } from '../monitoring/ab-test/ab-test-fields.ts';
 import { ABTestResult } from '../monitoring/ab-test/ab-test-result.ts';
@@ -12,7 +12,7 @@ import type { Table } from '../table/index.ts';
 import type { TrainingSource } from '../training/data/training-data.ts';
 import { type CalibrateTableOptions, calibrateTable } from '../training/postprocessing/calibrator/calibrate-table.ts';
 import type { TableCalibration } from '../training/postprocessing/calibrator/table-calibration.ts';
-import { clusterNotes, heldOutRowsNote } from './column-notes.ts';
+import { clusterNotes, heldOutRowsNotes } from './column-notes.ts';
 
 type Source = DataPaths | FileSource;
 
@@ -60,15 +60,10 @@ export async function loadTrainingSource({ csv, testCsv, ...columns }: TrainingF
   return { table, testTable, ...columns };
 }
 
-/**
- * Notes columns that look like people or things with several rows each, if some of the rows are held out: their other
- * rows may be trained on.
- * @param used the columns whose role is known
- */
+/** Returns the notes of {@link heldOutRowsNotes} on files. */
 export async function heldOutNotes(csv: Source, used: readonly string[]): Promise<readonly string[]> {
-  const found = await findRepeatedIdentifiers(await findFiles(csv), used);
-  // Other texts, such as descriptions of a charge, may repeat for other reasons.
-  return found.filter(({ isNamed }) => isNamed).map(heldOutRowsNote);
+  const rows = await readFirstRows(await findFiles(csv));
+  return rows === undefined ? [] : heldOutRowsNotes(rows, used);
 }
 
 /** An A/B test of the rows in files. */

@@ -67,6 +67,7 @@ export { numberOfCell, TextColumn, type TextColumnOptions } from './text-column.
 export {
   type FirstRows,
   firstRowsOf,
+  firstRowsOfTable,
   IDENTIFIER_BYTES,
   partlyRepeatedIn,
   type RepeatedIdentifier,

@@ -1,6 +1,8 @@
 import { decodeUtf8 } from '../internal/decode-utf8.ts';
+import { columnToArray, takeRows } from './column.ts';
 import { csvHeader, splitFields } from './csv-reader.ts';
 import { MISSING_TEXTS } from './missing-values.ts';
+import type { Table } from './table.ts';
 
 /** A column whose values look like the names of people or things that have several rows each. */
 export interface RepeatedIdentifier {
@@ -145,6 +147,17 @@ export function firstRowsOf(title: string, start: Uint8Array, decimal: FirstRows
   const lines = text.split(lineEnd).slice(1);
   const rows = lines.filter((line) => line !== '').map((line) => splitFields(line, delimiter));
   return { names, rows, decimal };
+}
+
+/** The maximum number of rows of a table in which identifiers are searched. */
+const MAX_TABLE_ROWS = 10_000;
+
+/** Returns the first rows of a table as texts. A missing value is an empty text. */
+export function firstRowsOfTable(table: Table): FirstRows {
+  const rows = Int32Array.from({ length: Math.min(table.rowCount, MAX_TABLE_ROWS) }, (_, row) => row);
+  const columns = table.columnNames.map((name) => columnToArray(takeRows(table.column(name), rows)));
+  const texts = Array.from(rows, (row) => columns.map((values) => String(values[row] ?? '')));
+  return { names: table.columnNames, rows: texts, decimal: undefined };
 }
 
 /** Returns whether the name of a column says that its numbers are those of people or things. */

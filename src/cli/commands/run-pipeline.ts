@@ -7,7 +7,7 @@ import type { Provenance } from '../../document/provenance.ts';
 import type { GateReport } from '../../document/gate-report.ts';
 import type { ReportDocument } from '../../document/report-document.ts';
 import type { WorkflowOptions, WorkflowResult } from '../../integration/index.ts';
-import { capital, formatCount } from '../../internal/format.ts';
+import { formatCount } from '../../internal/format.ts';
 import type { FoundFiles } from '../../schemas/data-source.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
@@ -16,7 +16,7 @@ import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
 import { settingsOf, writeGateReports } from '../gate-reports.ts';
 import { assertOutputs } from '../output-places.ts';
-import { type OutputOptions, printResult, remark, remarkTracking, remarkWritten, warn } from '../output.ts';
+import { type OutputOptions, printResult, remark, remarkTracking, remarkWritten } from '../output.ts';
 import { progressBar } from '../progress-bar.ts';
 import { startProvenance } from '../provenance.ts';
 import { reportSigner } from '../report-signer.ts';
@@ -142,14 +142,7 @@ async function run(
     onProgress: progressBar(options),
   };
   const result = await executeWorkflow(judged, table, workflowOptions);
-  if (config.cluster === undefined) await warnOfHeldOut(csv, [...labels, ...(config.features ?? [])]);
   return { result, provenance };
-}
-
-/** Warns of people or things whose rows are both trained on and held out. */
-async function warnOfHeldOut(csv: FoundFiles, used: readonly string[]): Promise<void> {
-  const { heldOutNotes } = await import('../../integration/file-jobs.ts');
-  for (const note of await heldOutNotes(csv, used)) warn(`${capital(note)}.`);
 }
 
 /** The environment variables that choose the configuration and the arithmetic. */

@@ -12,6 +12,7 @@ import {
   type CategoricalColumn,
   type Column,
   encodeGroups,
+  firstRowsOfTable,
   INTERSECTION_SEPARATOR,
   readTexts,
   type Table,
@@ -19,6 +20,7 @@ import {
 } from '../../table/index.ts';
 import { assertFinite } from '../../training/data/feature-encoder.ts';
 import { assertTwoClasses, assertTwoGroups, findPositiveLabel, leakNotes } from '../../training/data/training-data.ts';
+import { heldOutRowsNotes } from '../column-notes.ts';
 import { knownMetric } from '../gates.ts';
 import type { RowClusters } from './measure-predictions.ts';
 
@@ -96,6 +98,7 @@ export function readWorkflowRows(config: PipelineConfig, given: Table): Workflow
   assertLearnable(targets, training.targetColumn);
   const { features, warnings } = chooseFeatures(table, config, training.targetColumn);
   const leftOut = leftOutRows(complete, config, indices);
+  const used = [training.targetColumn, ...config.sensitive, ...(config.features ?? [])];
   const dropped =
     nDropped === 0 ? [] : [`${formatCount(nDropped)} rows without a target or a sensitive attribute are excluded`];
   return {
@@ -116,6 +119,7 @@ export function readWorkflowRows(config: PipelineConfig, given: Table): Workflow
       ...ofTexts,
       ...warnings,
       ...(task === 'binary' ? leakNotes(table, features, { name: training.targetColumn, y: targets }) : []),
+      ...(clusters === undefined ? heldOutRowsNotes(firstRowsOfTable(table), used) : []),
       ...dropped,
       ...missingWarnings(leftOut),
     ],
