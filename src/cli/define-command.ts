@@ -9,6 +9,7 @@ import {
   flagName,
   parseDecimal,
   parseNames,
+  parseNamesAgain,
   parseNumber,
   parseNumbers,
   parseTexts,
@@ -65,7 +66,7 @@ const PARSERS: OptionParsers = {
   columns: parseNames,
   data: repeatable((path) => path),
   mark: parseDecimal,
-  names: parseNames,
+  names: parseNamesAgain,
   texts: parseTexts,
   units: parseNumbers,
 };

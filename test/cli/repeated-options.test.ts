@@ -74,6 +74,15 @@ describe('an option that is repeated', () => {
     expect(walked).to.be.greaterThan(150);
   });
 
+  it('adds to the list, if the option takes a list of names', async () => {
+    const commands = (await commandMakers()).map((make) => make());
+    for (const name of ['llm-eval', 'ab-test', 'monitor']) {
+      const command = commands.find((one) => one.name() === name) as Command;
+      expect(parse(command, ['--metric', 'a,b', '--metric', 'c'])).to.equal(undefined);
+      expect(command.opts()['metric'], name).to.deep.equal(['a', 'b', 'c']);
+    }
+  });
+
   it('is rejected in both forms of a switch, since one of them would be ignored', async () => {
     const makers = await commandMakers();
     const command = makers.map((make) => make()).find((one) => one.name() === 'llm-eval') as Command;

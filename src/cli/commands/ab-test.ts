@@ -47,7 +47,7 @@ ${OPTION.sensitive}
 ${OPTION.yTruePositiveLabel}
 ${OPTION.naValues}
 --nan-policy <policy>  rows without a group: exclude, or include as "(missing)" (default: exclude)
---metric <names>  comma-separated list of metrics: demographic_parity_difference, equal_opportunity_difference, equalized_odds_difference, false_positive_rate_difference, accuracy_parity_difference, mean_prediction_difference or mae_parity_difference (default: demographic_parity_difference)
+--metric <names>  metrics, comma-separated or repeated: demographic_parity_difference, equal_opportunity_difference, equalized_odds_difference, false_positive_rate_difference, accuracy_parity_difference, mean_prediction_difference or mae_parity_difference (default: demographic_parity_difference)
 --alpha <number>  accepted share of false findings (default: 0.05)
 --minimum-effect <number>  size of change for which the power is reported (default: 0.05)
 --sequential  use tests that remain valid if you check a running experiment repeatedly

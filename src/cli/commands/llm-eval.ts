@@ -52,7 +52,7 @@ export function llmEvalCommand(): Command {
 --ci-level <level>  confidence level of intervals (default: 0.95)
 --ci-samples <n>  bootstrap replicates for intervals without a closed form (default: 200)
 --random-state <n>  seed of random numbers in scoring (default: 42)
---metric <names>  comma-separated list of metrics for the gate: sentiment_gap for every dimension, sentiment_gap.gender for one, 'sentiment_gap_size.gender[new-old]' for the difference of two targets. 'NAME<=VALUE' (in quotes; also <, >=, >) has its own threshold. Names are checked before anything is sent
+--metric <names>  metrics for the gate, comma-separated or repeated: sentiment_gap for every dimension, sentiment_gap.gender for one, 'sentiment_gap_size.gender[new-old]' for the difference of two targets. 'NAME<=VALUE' (in quotes; also <, >=, >) has its own threshold. Names are checked before anything is sent
 --threshold <number>  threshold of the gate: exit with 1 if a metric does not satisfy it (needs --metric)
 --comparator <op>  comparison of the gate: <=, <, >= or > (default: <= of the absolute value, or of the value for an excess; >= for accuracies and ratios)
 --report-md <path>  write the report as Markdown

@@ -18,7 +18,7 @@ import type { MonitorRequest } from '../../schemas/monitor.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
 import { settingsOf, writeGateReports } from '../gate-reports.ts';
-import { parseNames, parseNamesAgain, repeatable } from '../option-parsers.ts';
+import { parseNames, repeatable } from '../option-parsers.ts';
 import { assertOutputs } from '../output-places.ts';
 import { asOneLine, type OutputOptions, print, printResult, remarkWritten, warn } from '../output.ts';
 import { onInterrupt, progressBar } from '../progress-bar.ts';
@@ -56,7 +56,7 @@ ${OPTION.naValues}
 --label-horizon <n>  number of later events with ids after which an event can no longer be labelled, and its id is forgotten, at most 100000000 (default: 100000)
 --sample-weight <column>  column of event weights
 --error-scale <number>  largest possible error, for mae_parity_difference
---metric <names>  comma-separated list of differences to monitor (default: demographic parity, and with labels also equalized odds)
+--metric <names>  differences to monitor, comma-separated or repeated (default: demographic parity, and with labels also equalized odds)
 --limit <number>  largest accepted gap of each metric (default: 0.1)
 --alpha <number>  maximum probability of any false alarm, over all checks together (default: 0.05)
 --window-size <n>  number of events in the sliding window, at most 100000000 (default: 10000)
@@ -92,7 +92,6 @@ ${OPTION.junit}
 --outage-seconds <number>  how long to wait for Kafka or Redis to answer again (default: 300)`,
     parsers: {
       sensitive: repeatable(parseNames),
-      metric: parseNamesAgain,
       kafkaSasl: ['plain', 'scram-sha-256', 'scram-sha-512'],
       from: ['beginning', 'end'],
     },
