@@ -62,7 +62,7 @@ function unfavourableNotes(request: ValidateRequest): string[] {
 
 /** Matches names of columns of counts or weights, in English, German, French and Spanish. */
 const COUNT_NAME =
-  /^(n|nb|counts?|freq(uency)?|n_?(rows|people|persons|cases)|(sample_?)?weights?|anzahl|haufigkeit|gewichte?|effectifs?|poids|conteo|cantidad|frecuencia|pesos?)$/;
+  /^(n|nb|counts?|freq(uency)?|n_?(rows|people|persons|cases|applicants|total)|people|persons|applicants|head_?count|(sample_?)?(weights?|wgts?)|anzahl|haufigkeit|gewichte?|effectifs?|poids|conteo|cantidad|frecuencia|pesos?)$/;
 
 /** Notes an unused column of counts or weights: rows that stand for several people would count once. */
 function countNotes(request: ValidateRequest, { names, rows, decimal }: FirstRows): string[] {

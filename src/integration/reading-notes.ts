@@ -5,6 +5,7 @@ import { type DecisionRateName, rateCells } from '../metrics/measures/index.ts';
 import type { ControlCell } from '../metrics/frame/index.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
 import {
+  ALL_CELLS,
   CELLS_BY_DECISION,
   cellIndex,
   type ClassificationStats,
@@ -66,6 +67,9 @@ export function readingNotes(
   return [
     ...thresholdNotes(request, first, scores),
     ...numberNotes(request.names, groups),
+    ...codedGroupNotes(request.names, groups),
+    ...abbreviationNotes(request.names, groups),
+    ...totalNotes(request.names, decided),
     ...linesOfNamesNotes(request.names, groups),
     ...ungatedNotes(request),
     // Each class is compared with all others, so that each is positive once.
@@ -238,6 +242,58 @@ function numberNotes(names: readonly string[], groups: MeasuredRows['groups']): 
   });
 }
 
+/** Numbers that often stand for a missing value. */
+const CODES = new Set([-1, -8, -9, -99, -999, -9999, 9, 98, 99, 998, 999, 9999]);
+
+/** Notes a group such as 9 or -1 beside groups that are smaller numbers: usually, a code for a missing value. */
+function codedGroupNotes(names: readonly string[], groups: MeasuredRows['groups']): string[] {
+  return names.flatMap((name, index) => {
+    const labels = [...(groups[index]?.keys() ?? [])];
+    if (labels.length > MANY_NUMBERS || !labels.every((label) => /^-?\d+$/.test(label.trim()))) return [];
+    const rest = labels.map(Number).filter((label) => !CODES.has(label));
+    const [smallest, largest] = [Math.min(...rest), Math.max(...rest)];
+    // Among 0 to 8, the group 9 is one of ten.
+    const isCode = (label: number): boolean =>
+      CODES.has(label) && (label < 0 ? smallest >= 0 : label > 2 * largest + 1);
+    const codes = labels.filter((label) => isCode(Number(label))).sort((a, b) => Number(a) - Number(b));
+    if (rest.length < 2 || codes.length === 0) return [];
+    return [
+      `${counted(codes.length, 'group')} of '${name}' may be ${codes.length === 1 ? 'a code' : 'codes'} for a missing value, since the others are from ${String(smallest)} to ${String(largest)}: ${nameSome(codes)}. If so, name ${codes.length === 1 ? 'it' : 'them'} with --na-values ${codes.join(',')}, in code naValues`,
+    ];
+  });
+}
+
+/** The smallest number of letters of a word that may be shortened to its first one. */
+const MIN_WORD = 3;
+
+/** Notes groups such as 'F' and 'female', of which one may be the first letter of the other. */
+function abbreviationNotes(names: readonly string[], groups: MeasuredRows['groups']): string[] {
+  return names.flatMap((name, index) => {
+    const labels = [...(groups[index]?.keys() ?? [])];
+    const words = labels.filter((label) => label.length >= MIN_WORD && /^\p{L}+$/u.test(label));
+    const pairs = labels
+      .filter((label) => /^\p{L}$/u.test(label))
+      .flatMap((letter) => words.filter((word) => word[0]?.toLowerCase() === letter.toLowerCase()).map((word) => `'${letter}' and '${word}'`)); // prettier-ignore
+    if (pairs.length === 0 || labels.length > MANY_NUMBERS) return [];
+    return [`groups of '${name}' may be one group each: ${pairs.join(', ')}. They are measured as separate groups; if they are the same, write them in one way`]; // prettier-ignore
+  });
+}
+
+/** Notes a group whose counts are the sums of all others', such as a row of totals in a table of counts. */
+function totalNotes(names: readonly string[], decided: readonly ClassificationStats[]): string[] {
+  return decided.flatMap(({ counts, labels }, index) => {
+    if (labels.length <= 2) return [];
+    const cells = ALL_CELLS.map((cell) => sumCells(counts, [cell])).filter((ofGroups) => sumOf([...ofGroups]) > 0);
+    const isTotal = (group: number): boolean =>
+      cells.length >= 2 && cells.every((ofGroups) => 2 * (ofGroups[group] as number) === sumOf([...ofGroups]));
+    return labels.flatMap((label, group) =>
+      isTotal(group)
+        ? [`group '${label}' of '${names[index] as string}' has as many rows of each kind as all others together. If it is their total, remove it: it is compared as a group`] // prettier-ignore
+        : [],
+    );
+  });
+}
+
 /** The largest share of lines of names among the rows. Other groups with the name of their column are larger. */
 const FEW_NAMES = 0.01;
 
@@ -254,8 +310,8 @@ function linesOfNamesNotes(names: readonly string[], groups: MeasuredRows['group
   return note === undefined ? [] : [note];
 }
 
-/** The share of positive decisions from which the scores may have another scale than the threshold. */
-const MOSTLY_POSITIVE = 0.95;
+/** The share of one decision from which the scores may have another scale than the threshold. */
+const MOSTLY_ONE = 0.95;
 
 /** Scores that show which scale they have. */
 export interface SeenScores {
@@ -290,7 +346,14 @@ function thresholdNotes(
     ];
   }
   // If there is no other decision, the metrics have a warning.
-  if (negative === 0 || positive / (positive + negative) < MOSTLY_POSITIVE) return [];
+  if (negative === 0 || positive === 0) return [];
+  // Few positive decisions at a threshold that somebody chose may be meant.
+  if (hasDefaultThreshold(request) && negative / (positive + negative) >= MOSTLY_ONE) {
+    return [
+      `only ${share} of the decisions are positive, because few scores reach the ${threshold}. If decisions are made at another one, ${choose}`,
+    ];
+  }
+  if (positive / (positive + negative) < MOSTLY_ONE) return [];
   return [
     `${share} of the decisions are positive, because the scores reach the ${threshold}. If the scores have another scale, ${choose}`,
   ];

@@ -111,6 +111,10 @@ export const validateSchema = z
     message:
       'One column is used for the decisions or scores and as a sensitive attribute, so every group would have its own decision: change {attributes}, or {yPred} or {score}.',
   })
+  .refine(({ yTrue, attributes }) => yTrue === undefined || !attributes.flat().includes(yTrue), {
+    message:
+      'One column is used for the true labels and as a sensitive attribute, so every group would have its own true label: change {attributes} or {yTrue}. To compare decisions by true label, leave out {yTrue}.',
+  })
   .refine(({ yPred, score, control = [] }) => !control.some((name) => name === yPred || name === score), {
     message:
       'One column is used for the decisions or scores and as a control feature, so all rows of a level would have the same decision: change {control}, or {yPred} or {score}.',

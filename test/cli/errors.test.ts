@@ -150,6 +150,11 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
     /One column is used for the decisions or scores and as a sensitive attribute, .*: change --sensitive, or --y-pred or --score/,
   ],
   [
+    'one column as true labels and as a sensitive attribute',
+    () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--y-true', 'sex', '--sensitive', 'sex'],
+    /One column is used for the true labels and as a sensitive attribute, .*: change --sensitive or --y-true\./,
+  ],
+  [
     'a threshold without its metric',
     () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitive', 'sex', '--threshold', '0.1'],
     /A threshold needs a metric: add --metric/,

@@ -40,7 +40,11 @@ describe('notes on columns of a file', () => {
     expect(await notesOf([counted('sex,hired,n')], { yPred: 'hired' })).to.deep.equal([
       "column 'n' looks like the number of people or the weight of each row, but each row counts once. If it is, use it: --sample-weight n, in code and in requests the option for weights, or give a table of counts (--counts)",
     ]);
-    expect((await notesOf([counted('sex,hired,Gewicht')], { yPred: 'hired' }))[0]).to.include("column 'Gewicht' looks");
+    for (const name of ['Gewicht', 'applicants', 'N_total', 'headcount', 'wgt']) {
+      expect((await notesOf([counted(`sex,hired,${name}`)], { yPred: 'hired' }))[0]).to.include(
+        `column '${name}' looks`,
+      );
+    }
     expect(await notesOf([counted('sex,hired,n')], { yPred: 'hired', sampleWeight: 'n' })).to.deep.equal([]);
     expect(await notesOf([counted('sex,hired,children')], { yPred: 'hired' })).to.deep.equal([]);
     // A column of ones, and the number of each row.

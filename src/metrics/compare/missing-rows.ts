@@ -1,4 +1,4 @@
-import { formatShare, pValueWords } from '../../internal/format.ts';
+import { formatCount, formatShare, pValueWords } from '../../internal/format.ts';
 import { createRandom } from '../../internal/random.ts';
 import { sumOf } from '../../internal/values.ts';
 import { crossCountsOf } from '../../stats/association/cross-counts.ts';
@@ -123,6 +123,32 @@ export function sharesInWords(
  */
 const [FEW_LABELS, MANY_LABELS] = [0.05, 0.5];
 
+/** The smallest number of rows with a decision from which equal true labels are no coincidence. */
+const MIN_FILLED = 30;
+
+/** The smallest share of the rarer true label of the other decision. With fewer, nearly all decisions may be right. */
+const MIXED_SHARE = 0.05;
+
+/**
+ * Returns a note if all rows with one decision have the same true label, and those with the other decision have both: the
+ * label may have been filled in where it cannot be known. Decisions that are all right have another note.
+ */
+function filledLabels(totalOf: (truth: TruthState, decision: 0 | 1) => number): string[] {
+  return ([0, 1] as const).flatMap((decision) => {
+    const other = decision === 0 ? 1 : 0;
+    const own = [totalOf(0, decision), totalOf(1, decision)] as const;
+    const rows = Math.max(...own);
+    const others = [totalOf(0, other), totalOf(1, other)] as const;
+    const isMixed = Math.min(...others) >= MIXED_SHARE * (others[0] + others[1]);
+    if (Math.min(...own) > 0 || rows < MIN_FILLED || Math.min(...others) === 0 || !isMixed) return [];
+    const signs = ['negative', 'positive'] as const;
+    const label = own[0] > 0 ? 'negative' : 'positive';
+    return [
+      `all ${formatCount(rows)} rows with a ${signs[decision]} decision have a ${label} true label, and those with a ${signs[other]} decision have both. If the label of these rows is not known and was filled in, leave it empty: rates of true labels, and gaps between them, would mean nothing`,
+    ];
+  });
+}
+
 /**
  * Returns a note if true labels are known only for one decision, as for loans: who is refused cannot repay. Then the
  * other decision hardly occurs among the rows with a label, and rates of each true label are near 0 or 1 in every group.
@@ -136,7 +162,7 @@ export function selectedLabels(totalOf: (truth: TruthState, decision: 0 | 1) => 
   const [ofNegative, ofPositive] = [labelledShare(0), labelledShare(1)];
   // Without rows of a decision, its share is NaN.
   const isSelected = Math.min(ofNegative, ofPositive) <= FEW_LABELS && Math.max(ofNegative, ofPositive) >= MANY_LABELS;
-  if (!isSelected) return [];
+  if (!isSelected) return filledLabels(totalOf);
   const others =
     ofPositive > ofNegative ? '; predictive_parity_difference compares the rows with a positive decision' : '';
   return [

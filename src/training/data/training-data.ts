@@ -15,6 +15,7 @@ import {
   toBinary,
 } from '../../table/index.ts';
 import type { Tf } from '../../tensor/index.ts';
+import { repeatedTestNotes } from './repeated-rows.ts';
 import { columnNames, readTensorRows, type TensorRows } from './tensor-rows.ts';
 
 /** A table with the roles of its columns in training. */
@@ -130,15 +131,20 @@ export function readTrainingData(source: TrainingSource): TrainingData {
   assertTwoClasses(rows.y, target);
   const roles = { groups: sensitive, target, positiveLabel: positiveLabel ?? undefined, others, naValues };
   const test = source.testTable && readTexts(Table.from(source.testTable), roles).table;
+  const testRows = test && readTestRows(test, target, sensitive, positiveLabel, rows.groups);
   return {
     rows,
-    test: test && readTestRows(test, target, sensitive, positiveLabel, rows.groups),
+    test: testRows,
     features,
     target,
     sensitive,
     positiveLabel,
     naValues,
-    warnings: [...warnings, ...leakNotes(rows.table, features, { name: target, y: rows.y })],
+    warnings: [
+      ...warnings,
+      ...leakNotes(rows.table, features, { name: target, y: rows.y }),
+      ...(testRows === undefined ? [] : repeatedTestNotes(rows, testRows, features)),
+    ],
   };
 }
 

@@ -67,6 +67,40 @@ describe('training data', () => {
     });
   });
 
+  describe('notes test rows that are training rows', () => {
+    const table = (from: number, count: number, x: (row: number) => number) => {
+      const rows = Array.from({ length: count }, (_, row) => from + row);
+      return { x: rows.map(x), z: rows.map((row) => `t${String(row % 3)}`), y: rows.map((row) => Number((row * 7) % 10 < 4)), s: rows.map((row) => 'ab'[row % 2] ?? '') }; // prettier-ignore
+    };
+    const noted = (train: object, test: object): readonly string[] =>
+      readTrainingData({ table: train as never, testTable: test as never }).warnings.filter((note) => note.includes('test rows')); // prettier-ignore
+    const distinct = (row: number): number => Math.sin(row + 1);
+    const advice =
+      'so the values on test rows are better than on new rows: give rows that no model was trained on, or hold out rows (folds)';
+
+    it('the same rows, also if many rows equal each other', () => {
+      for (const x of [distinct, (row: number) => row % 2]) {
+        expect(noted(table(0, 300, x), table(0, 300, x))).to.deep.equal([`the test rows are the training rows, ${advice}`]); // prettier-ignore
+      }
+    });
+
+    it('a part of them, among others', () => {
+      // Test rows 180 to 299 are training rows, and 300 to 379 are not.
+      expect(noted(table(0, 300, distinct), table(180, 200, distinct))).to.deep.equal([
+        `120 of 200 test rows (60.0%) equal a training row in all features, the target and the group, against 0.0% by chance, ${advice}`,
+      ]);
+      expect(noted(table(0, 300, distinct), table(300, 200, distinct))).to.deep.equal([]);
+    });
+
+    it('not rows that are equal because their features have few values', () => {
+      const few = (row: number): number => Math.floor(Math.abs(Math.sin(row + 1)) * 4);
+      expect(noted(table(0, 3000, few), table(3000, 1000, few))).to.deep.equal([]);
+      const some = (row: number): number => Math.floor(Math.abs(Math.sin(row + 1)) * 200);
+      expect(noted(table(0, 1000, some), table(1000, 500, some))).to.deep.equal([]);
+      expect(noted(table(0, 300, distinct), table(0, 20, distinct))).to.deep.equal([]);
+    });
+  });
+
   it('rejects a mistyped field, which would train for the other label', () => {
     const source = { table: { y: ['no', 'yes'], s: [1, 2] }, positivLabel: 'no' };
     expect(() => readTrainingData(source)).to.throw(ValueError, /has no option 'positivLabel'\. .*'positiveLabel'/);
