@@ -1,19 +1,24 @@
 import { quoteArgument } from '../document/provenance.ts';
 import { counted, formatCount, nameSome } from '../internal/format.ts';
+import type { ImpactRatioOptions, ImpactRatios } from '../metrics/impact-ratios.ts';
 import type { ValidateRequest } from '../schemas/validate-values.ts';
 import {
   type FirstRows,
   numberOfCell,
   partlyRepeatedIn,
+  readingOfGroups,
+  readingWarnings,
   type RepeatedIdentifier,
   repeatedIdentifiersIn,
   withoutAccents,
 } from '../table/index.ts';
 import { metricNamesOf } from './gates.ts';
+import { groupNotes } from './reading-notes.ts';
 
 /** Returns notes on columns whose names say that they may be meant in another sense than they are read. */
 export function nameNotes(request: ValidateRequest): readonly string[] {
-  return [...swappedNotes(request), ...unfavourableNotes(request)];
+  const hasRatio = metricNamesOf(request).some((name) => name.endsWith('_ratio'));
+  return [...swappedNotes(request), ...(hasRatio ? unfavourableNotes(request) : [])];
 }
 
 /**
@@ -23,18 +28,63 @@ export function nameNotes(request: ValidateRequest): readonly string[] {
 export function columnNotes(request: ValidateRequest, rows: FirstRows): readonly string[] {
   return [
     ...nameNotes(request),
-    ...countNotes(request, rows),
+    ...countNotes(request, rows).map(
+      ({ name, note }) =>
+        `${note}. If it is, use it: --sample-weight ${quoteArgument(name)}, in code and in requests the option for weights, or give a table of counts (--counts)`,
+    ),
     ...groupedThousandNotes(request, rows),
     ...codedScoreNotes(request, rows),
     ...(request.cluster === undefined && request.strata === undefined ? clusterNotes(rows, usedColumns(request)) : []),
   ];
 }
 
+/** Returns notes on the people of impact ratios, and on the columns of their first rows. */
+export function impactRatioNotes(
+  { tables }: ImpactRatios,
+  { selected, score, sex, raceEthnicity, positiveLabel, naValues }: ImpactRatioOptions,
+  rows: FirstRows | undefined,
+): readonly string[] {
+  const roles = { yPred: selected, score, attributes: [[sex], [raceEthnicity]], positiveLabel, naValues: naValues && [...naValues] }; // prettier-ignore
+  const groups = [sex, raceEthnicity].map((name, index) => ({
+    name,
+    counts: new Map(tables[index]?.categories.map(({ category, applicants }) => [String(category[0]), applicants])),
+  }));
+  const readings = groups.flatMap(({ name, counts }) =>
+    readingOfGroups(
+      name,
+      Array.from(counts, ([label, count]) => ({ label, count, value: 0 })),
+      naValues,
+    ),
+  );
+  return [
+    ...unfavourableNotes(roles),
+    ...readingWarnings(readings),
+    ...groupNotes(
+      groups.map(({ name }) => name),
+      groups.map(({ counts }) => counts),
+    ),
+    ...(rows === undefined
+      ? []
+      : [
+          ...countNotes(roles, rows).map(({ note }) => `${note}. If it is, write one row for each person`),
+          ...groupedThousandNotes(roles, rows),
+          ...codedScoreNotes(roles, rows),
+          ...repeatedIdentifiersIn(rows, usedColumns(roles)).map(countedRowsNote),
+        ]),
+  ];
+}
+
+/** The columns of a file whose role is known, and how they are read. */
+type Roles = Pick<
+  ValidateRequest,
+  'attributes' | 'control' | 'yPred' | 'score' | 'yTrue' | 'sampleWeight' | 'positiveLabel' | 'naValues'
+>;
+
 /** Matches names of columns of true labels, and of predictions. */
 const TRUTH_NAME = /^(y[_ ]?true|true[_ ]?(label|outcome)s?|ground[_ ]?truth|actual)$/i;
 const PREDICTION_NAME = /^(y[_ ]?(pred|hat)|predict(ed|ions?)|pred)$/i;
 
-function swappedNotes({ yPred, yTrue }: ValidateRequest): string[] {
+function swappedNotes({ yPred, yTrue }: Roles): string[] {
   if (yPred === undefined || yTrue === undefined) return [];
   if (!TRUTH_NAME.test(yPred) && !PREDICTION_NAME.test(yTrue)) return [];
   return [
@@ -50,11 +100,9 @@ const UNFAVOURABLE_NAME =
 const NO_LABELS = new Set(['0', 'false', 'no', 'n', 'nein', 'non']);
 
 /** Notes ratios of the rates of rejection, which can be near 1 although those of acceptance are not. */
-function unfavourableNotes(request: ValidateRequest): string[] {
-  const { yPred, positiveLabel } = request;
+function unfavourableNotes({ yPred, positiveLabel }: Roles): string[] {
   if (yPred === undefined || !UNFAVOURABLE_NAME.test(withoutAccents(yPred))) return [];
   if (positiveLabel !== undefined && NO_LABELS.has(withoutAccents(positiveLabel.trim()))) return [];
-  if (!metricNamesOf(request).some((name) => name.endsWith('_ratio'))) return [];
   return [
     `column '${yPred}' seems to hold unfavourable decisions, and its positive label is the unfavourable one. A ratio of rates is not the same for the opposite: for the ratio of acceptance, name the other label with --positive-label, in code positiveLabel`,
   ];
@@ -65,9 +113,9 @@ const COUNT_NAME =
   /^(n|nb|counts?|freq(uency)?|n_?(rows|people|persons|cases|applicants|total)|people|persons|applicants|head_?count|(sample_?)?(weights?|wgts?)|anzahl|haufigkeit|gewichte?|effectifs?|poids|conteo|cantidad|frecuencia|pesos?)$/;
 
 /** Notes an unused column of counts or weights: rows that stand for several people would count once. */
-function countNotes(request: ValidateRequest, { names, rows, decimal }: FirstRows): string[] {
-  if (request.sampleWeight !== undefined) return [];
-  const used = usedColumns(request);
+function countNotes(roles: Roles, { names, rows, decimal }: FirstRows): { name: string; note: string }[] {
+  if (roles.sampleWeight !== undefined) return [];
+  const used = usedColumns(roles);
   return names.flatMap((name, column) => {
     if (used.has(name) || !COUNT_NAME.test(withoutAccents(name.trim()))) return [];
     const values = rows.map((row) => numberOfCell(row[column] ?? '', decimal));
@@ -77,7 +125,10 @@ function countNotes(request: ValidateRequest, { names, rows, decimal }: FirstRow
       distinct.size > 1 && distinct.size < values.length && values.every((value) => value !== undefined && value >= 0);
     if (!isCount) return [];
     return [
-      `column '${name}' looks like the number of people or the weight of each row, but each row counts once. If it is, use it: --sample-weight ${quoteArgument(name)}, in code and in requests the option for weights, or give a table of counts (--counts)`,
+      {
+        name,
+        note: `column '${name}' looks like the number of people or the weight of each row, but each row counts once`,
+      },
     ];
   });
 }
@@ -89,7 +140,7 @@ const THOUSANDS_FACTOR = 20;
 const MIN_REPEATED = 5;
 
 /** Notes scores such as 998 and 1.002, in which the separator of the decimals seems to group thousands. */
-function groupedThousandNotes({ score }: ValidateRequest, { names, rows, decimal = '.' }: FirstRows): string[] {
+function groupedThousandNotes({ score }: Roles, { names, rows, decimal = '.' }: FirstRows): string[] {
   const column = score === undefined ? -1 : names.indexOf(score);
   if (column < 0) return [];
   const cells = rows.map((row) => (row[column] ?? '').trim());
@@ -112,7 +163,7 @@ function groupedThousandNotes({ score }: ValidateRequest, { names, rows, decimal
 const CODE_DISTANCE = 5;
 
 /** Notes a score that occurs often, far below or above all others, such as 999 for no score. */
-function codedScoreNotes({ score, naValues = [] }: ValidateRequest, { names, rows, decimal }: FirstRows): string[] {
+function codedScoreNotes({ score, naValues = [] }: Roles, { names, rows, decimal }: FirstRows): string[] {
   const column = score === undefined ? -1 : names.indexOf(score);
   if (column < 0) return [];
   const counts = new Map<number, { count: number; cell: string }>();
@@ -139,8 +190,8 @@ function codedScoreNotes({ score, naValues = [] }: ValidateRequest, { names, row
 }
 
 /** Returns the columns whose role is known. */
-function usedColumns(request: ValidateRequest): ReadonlySet<string> {
-  const { attributes, control = [], yPred, score, yTrue, sampleWeight } = request;
+function usedColumns(roles: Roles): ReadonlySet<string> {
+  const { attributes, control = [], yPred, score, yTrue, sampleWeight } = roles;
   const used = [...attributes.flat(), ...control, yPred, score, yTrue, sampleWeight];
   return new Set(used.filter((name) => name !== undefined));
 }
@@ -176,7 +227,7 @@ export function headerNotes(title: string, { names, rows, decimal }: FirstRows):
 }
 
 /** Notes a column that looks like people with several rows, for a report that counts each row as a person. */
-export function countedRowsNote(found: RepeatedIdentifier): string {
+function countedRowsNote(found: RepeatedIdentifier): string {
   return `${rowsOfValue(found)}, and each row is counted. If a value stands for one person, keep one row for each person; 'evenhand validate' with ${clusterOption(found)} compares rates with several rows per person`;
 }
 

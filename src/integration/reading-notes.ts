@@ -66,11 +66,8 @@ export function readingNotes(
   const [first] = decided;
   return [
     ...thresholdNotes(request, first, scores),
-    ...numberNotes(request.names, groups),
-    ...codedGroupNotes(request.names, groups),
-    ...abbreviationNotes(request.names, groups),
+    ...groupNotes(request.names, groups),
     ...totalNotes(request.names, decided),
-    ...linesOfNamesNotes(request.names, groups),
     ...ungatedNotes(request),
     // Each class is compared with all others, so that each is positive once.
     ...(request.average === undefined
@@ -219,6 +216,19 @@ function reversedScoreNotes(attributes: MeasuredRows['metrics']): string[] {
   if (!isReversed) return [];
   return [
     'in every group, the ROC AUC is below 0.5, interval included: rows with a positive true label have the lower scores. If a high score stands for the negative label, use 1 minus the score, or name the other positive label',
+  ];
+}
+
+/**
+ * Returns notes on groups that may not be meant.
+ * @param groups the groups of each attribute, with their numbers of rows
+ */
+export function groupNotes(names: readonly string[], groups: readonly ReadonlyMap<string, number>[]): string[] {
+  return [
+    ...numberNotes(names, groups),
+    ...codedGroupNotes(names, groups),
+    ...abbreviationNotes(names, groups),
+    ...linesOfNamesNotes(names, groups),
   ];
 }
 

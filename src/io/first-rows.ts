@@ -1,12 +1,6 @@
 import { FairnessToolkitError } from '../exceptions/index.ts';
 import { type DataFile, type DecimalSeparator, type FoundFiles, isRemote } from '../schemas/data-source.ts';
-import {
-  type FirstRows,
-  firstRowsOf,
-  IDENTIFIER_BYTES,
-  type RepeatedIdentifier,
-  repeatedIdentifiersIn,
-} from '../table/index.ts';
+import { type FirstRows, firstRowsOf, IDENTIFIER_BYTES } from '../table/index.ts';
 import { readStart } from './csv-header.ts';
 import { formatOf } from './data-format.ts';
 import { isNumeric } from './relation.ts';
@@ -70,19 +64,6 @@ async function queryFirstRows(found: FoundFiles): Promise<FirstRows> {
     };
     return { names, rows: rows.map((row) => row.map(textOf)), decimal: csv?.decimal };
   });
-}
-
-/**
- * Finds columns that look like identifiers with several rows each, in the first rows of files. Rows of one person are
- * usually not independent.
- * @param used the columns whose role is known
- */
-export async function findRepeatedIdentifiers(
-  files: FoundFiles,
-  used: readonly string[],
-): Promise<readonly RepeatedIdentifier[]> {
-  const rows = await readFirstRows(files);
-  return rows === undefined ? [] : repeatedIdentifiersIn(rows, new Set(used));
 }
 
 /** @returns undefined if the file is not CSV */

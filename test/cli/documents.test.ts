@@ -81,6 +81,35 @@ describe('evenhand impact-ratio', () => {
     expect(warnings).to.have.length(2);
   });
 
+  it('notes what may be meant in another sense: rejections, unknown people, numbers of people, codes, short names', async () => {
+    const notesOf = async (header: string, lines: readonly string[], outcome = '--selected'): Promise<string> => {
+      const file = path.join(folder(), 'noted.csv');
+      writeFileSync(file, [header, ...lines].join('\n'));
+      const [, , name = ''] = header.split(',');
+      const { stdout } = await runCli(['impact-ratio', '--csv', file, outcome, name, ...COLUMNS, '--json']);
+      return ((JSON.parse(stdout) as { notes?: string[] }).notes ?? []).join('\n');
+    };
+    const people = (line: (row: number) => string): string[] => Array.from({ length: 300 }, (_, row) => line(row));
+    const sex = (row: number): string => 'fm'[row % 2] ?? '';
+    const chosen = (row: number): string => String(Number(row % 5 < 2));
+    expect(
+      await notesOf(
+        'sex,race,chosen',
+        people((row) => `${sex(row)},a,${chosen(row)}`),
+      ),
+    ).to.equal('');
+    expect(
+      await notesOf(
+        'sex,race,rejected',
+        people((row) => `${sex(row)},a,${chosen(row)}`),
+      ),
+    ).to.match(/^column 'rejected' seems to hold unfavourable decisions/);
+    expect(await notesOf('sex,race,chosen', people((row) => `${row % 9 === 0 ? 'Unknown' : sex(row)},a,${chosen(row)}`))).to.match(/^groups of 'sex' have names that often mean a missing value: 'Unknown' \(34 rows\)/); // prettier-ignore
+    expect(await notesOf('sex,race,chosen,n', people((row) => `${sex(row)},a,${chosen(row)},${String(row % 7)}`))).to.match(/^column 'n' looks like the number of people .* write one row for each person$/); // prettier-ignore
+    expect(await notesOf('sex,race,fit', people((row) => `${sex(row)},a,${row % 9 === 0 ? '999' : String(row % 50)}`), '--score')).to.match(/^the score 999 of column 'fit' occurs 34 times/); // prettier-ignore
+    expect(await notesOf('sex,race,chosen', people((row) => `${['f', 'm', 'female'][row % 3] ?? ''},a,${chosen(row)}`))).to.match(/^groups of 'sex' may be one group each: 'f' and 'female'/); // prettier-ignore
+  });
+
   it('takes scores, and rejects what the rule does not allow', async () => {
     const csv = ['impact-ratio', '--csv', decisions()];
     const scores = await runCli([...csv, '--score', 'fit', ...COLUMNS, '--json']);

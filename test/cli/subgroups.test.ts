@@ -72,6 +72,18 @@ describe('evenhand subgroups', () => {
     expect((JSON.parse(json) as { subgroups: { label: string }[] }).subgroups[0]?.label).to.equal(LABEL);
   });
 
+  it('notes people with several rows, which are in both halves of the data, unless they are the clusters', async () => {
+    const file = path.join(folder(), 'people.csv');
+    const people = Array.from({ length: 200 }, (_, person) => `${String(person)},${'fm'[person % 2] ?? ''},r${String(person % 3)},${String(Number(person % 7 < 3))}`); // prettier-ignore
+    writeFileSync(file, ['person,sex,region,hired', ...people, ...people, ...people].join('\n'));
+    const warningsOf = async (...args: string[]): Promise<string> => {
+      const given = ['subgroups', '--csv', file, '--y-pred', 'hired', '--columns', 'sex,region', '--json', ...args];
+      return (JSON.parse((await runCli(given)).stdout) as { warnings: string[] }).warnings.join('\n');
+    };
+    expect(await warningsOf()).to.match(/column 'person' has about 3\.0 rows for each of its values\..* name it as the cluster \(--cluster person\)/); // prettier-ignore
+    expect(await warningsOf('--cluster', 'person')).not.to.include("column 'person'");
+  });
+
   it('says that nothing was found, and what this does not prove', async () => {
     const args = ['subgroups', '--csv', writeSites(), '--columns', 'site,sex', '--score', 'score'];
     const { stdout, code } = await runCli(args);

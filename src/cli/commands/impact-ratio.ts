@@ -57,8 +57,8 @@ async function run(
     { impactRatioDocument },
     { withManifest },
     { toSnakeCaseJson },
-    { countedRowsNote },
-    { findRepeatedIdentifiers },
+    { impactRatioNotes },
+    { readFirstRows },
   ] = await Promise.all([
     import('../../metrics/impact-ratios.ts'),
     import('../../document/impact-ratio-document.ts'),
@@ -73,9 +73,7 @@ async function run(
   await assertOutputs(out ?? [], inputs);
   const findProvenance = startProvenance(options.json === true || out !== undefined, { call, options, inputs });
   const result = await impactRatios(csv, request);
-  const { selected, score, sex, raceEthnicity } = request;
-  const used = [selected, score, sex, raceEthnicity].filter((name) => name !== undefined);
-  const notes = (await findRepeatedIdentifiers(options.csv, used)).map(countedRowsNote);
+  const notes = impactRatioNotes(result, request, await readFirstRows(options.csv));
   const provenance = await findProvenance(result.n + result.nWithoutOutcome);
   const results = toSnakeCaseJson(result) as object;
   const body = withManifest(notes.length === 0 ? results : { ...results, notes }, provenance);

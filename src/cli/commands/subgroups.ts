@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-import type { SubgroupMetric } from '../../metrics/subgroups/options.ts';
+import type { FindSubgroupsOptions, SubgroupMetric } from '../../metrics/subgroups/options.ts';
 import type { FoundFiles } from '../../schemas/data-source.ts';
 import type { SubgroupsRequest } from '../../schemas/subgroups.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
@@ -69,7 +69,8 @@ A difference is not a cause. A subgroup that is not reported may differ too.`,
       const findProvenance = startProvenance(isShown, { call, options, inputs: [csv] });
       // The library checks the name of the metric, and its error lists the known names.
       const columns = { ...request, yScore: score, metric: metric as SubgroupMetric | undefined };
-      const search = await findSubgroups(csv, columns);
+      const found = await findSubgroups(csv, columns);
+      const search = { ...found, warnings: [...found.warnings, ...(await unitNotes(csv, columns))] };
       const provenance = await findProvenance(search.n + search.nDropped);
       const body = withManifest(subgroupsToJson(search), provenance);
       await writeReports?.(reportForms(subgroupsDocument(search), body, provenance));
@@ -77,4 +78,17 @@ A difference is not a cause. A subgroup that is not reported may differ too.`,
       remarkWritten(out ?? [], options);
     },
   });
+}
+
+/** Notes columns that look like people or things with several rows, if no column is named as the cluster. */
+async function unitNotes(csv: FoundFiles, options: FindSubgroupsOptions): Promise<string[]> {
+  const { columns, yPred, yScore, yTrue, cluster } = options;
+  if (cluster !== undefined) return [];
+  const [{ readFirstRows }, { clusterNotes }] = await Promise.all([
+    import('../../io/first-rows.ts'),
+    import('../../integration/column-notes.ts'),
+  ]);
+  const rows = await readFirstRows(csv);
+  const used = [...columns, yPred, yScore, yTrue].filter((name) => name !== undefined);
+  return rows === undefined ? [] : clusterNotes(rows, new Set(used));
 }
