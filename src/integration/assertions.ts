@@ -1,6 +1,7 @@
 import { FairnessAssertionError, ValueError } from '../exceptions/index.ts';
 import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../internal/arguments.ts';
 import { counted, firstNames } from '../internal/format.ts';
+import { getLogger } from '../internal/logger.ts';
 import { llmMetricRange } from '../llm-evals/scoring/llm-metric-range.ts';
 import { isUnevenlyMissing } from '../metrics/compare/missing-rows.ts';
 import type { MetricResult } from '../metrics/index.ts';
@@ -61,13 +62,23 @@ export function gateWarning(metric: string, comparator: Comparator | undefined, 
   if (GAP.test(metric) && comparator?.startsWith('<') === true && threshold < 0) {
     return ' Warning: this gate passes if the groups differ more in one direction, not if they differ less.';
   }
+  const values = lenientValues(metric, comparator, threshold);
+  return values === undefined ? '' : ` Warning: very different groups pass this gate, such as values of ${values}.`;
+}
+
+/** Returns the values of two very different groups that pass a gate; undefined if there are none. */
+export function lenientValues(
+  metric: string,
+  comparator: Comparator | undefined,
+  threshold: number,
+): string | undefined {
+  const isRatio = metric.endsWith('_ratio');
   const { high } = rangeOfName(metric, { isSize: true });
   // A threshold of the other kind: 0.8 is usual for ratios, and 0.1 for differences.
   const isLenient = high === 1 && (isRatio ? threshold < 0.5 : threshold >= 0.5);
-  if (!isLenient || comparator?.startsWith(isRatio ? '<' : '>') === true) return '';
+  if (!isLenient || comparator?.startsWith(isRatio ? '<' : '>') === true) return undefined;
   const ends = isRatio ? [threshold / 2, 0.5] : [(1 - threshold) / 2, (1 + threshold) / 2];
-  const values = ends.map((end) => String(Number(end.toPrecision(3)))).join(' and ');
-  return ` Warning: very different groups pass this gate, such as values of ${values}.`;
+  return ends.map((end) => String(Number(end.toPrecision(3)))).join(' and ');
 }
 
 export { COMPARATORS, type Comparator } from '../metrics/threshold-range.ts';
@@ -377,7 +388,12 @@ export function assertFairness(
   const verdict = judge(result, threshold, options.comparator ?? (isNumber ? '<=' : undefined), {
     strictMissing: options.strictMissing,
   });
-  if (verdict.passed === true) return;
+  if (verdict.passed === true) {
+    const notCompared = excludedWords(result);
+    // What passes silently in a test would look as if all groups had been compared.
+    if (notCompared !== '') getLogger().warn(`${result.metric} passes.${notCompared}`);
+    return;
+  }
   const isUndefined = result.undefinedReason !== null || Number.isNaN(result.value);
   if (isUndefined && options.allowUndefined === true) return;
   throw new FairnessAssertionError(verdict.message, {

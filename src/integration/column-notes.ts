@@ -247,6 +247,17 @@ function heldOutRowsNote(found: RepeatedIdentifier): string {
   return `${rowsOfValue(found)}, and some may be trained on while others are held out. If the rows of a value depend on each other, the held-out values are better than on new ones: 'evenhand run-pipeline' with the key cluster keeps them together`;
 }
 
+/**
+ * Notes columns that look like people or things with several events, for alarms that take events as independent.
+ * @param used the columns whose role is known
+ */
+export function dependentEventsNotes(rows: FirstRows, used: readonly string[]): string[] {
+  return repeatedIdentifiersIn(rows, new Set(used)).map(
+    (found) =>
+      `${rowsOfValue(found)}. If the events of a value depend on each other, false alarms are more frequent than promised: give one event for each of them and each period`,
+  );
+}
+
 function rowsOfValue({ name, meanCount }: RepeatedIdentifier): string {
   return `column '${name}' has about ${meanCount.toFixed(1)} rows for each of its values`;
 }

@@ -1,5 +1,5 @@
 import type { OnProgress } from '../internal/progress.ts';
-import { findFiles } from '../io/find-files.ts';
+import { findFiles, sameContentNotes } from '../io/find-files.ts';
 import { readFirstRows } from '../io/first-rows.ts';
 import { loadData } from '../io/load-data.ts';
 import type { ABTestFields, PerArm } from '../monitoring/ab-test/ab-test-fields.ts';
@@ -96,7 +96,7 @@ export function planABTest(request: ABTestRequest): PlannedABTest {
     run: async (options = {}) => {
       const { control, treatment, nLeftOut, labels: arms } = await readArms(request, analyzer);
       const analysed: ABTestFields = analyzer.analyze(control, treatment, options);
-      const warnings = [...analysed.warnings, ...(await unitNotes(request, analyzer))];
+      const warnings = [...analysed.warnings, ...(await copiedNotes(request)), ...(await unitNotes(request, analyzer))];
       const result = new ABTestResult({ ...analysed, warnings: Object.freeze(warnings) });
       return { result, n: control.rowCount + treatment.rowCount, nLeftOut, arms };
     },
@@ -131,6 +131,13 @@ async function unitNotes(request: ABTestRequest, { settings }: FairnessABTestAna
     if (notes.length > 0) return notes;
   }
   return [];
+}
+
+/** Notes files of one arm with the same content as a file of the other one. */
+async function copiedNotes({ controlCsv, treatmentCsv }: ABTestRequest): Promise<readonly string[]> {
+  if (controlCsv === undefined || treatmentCsv === undefined) return [];
+  const found = [await findFiles(controlCsv), await findFiles(treatmentCsv)];
+  return sameContentNotes({ files: found.flatMap(({ files }) => files) });
 }
 
 interface Arms {

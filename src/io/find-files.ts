@@ -207,7 +207,7 @@ const LINE_FEED = 10;
  * Notes regular files with the same content, whose rows count once for each of them. Only files of the same size and with
  * the same start are read completely.
  */
-export async function sameContentNotes({ files }: FoundFiles): Promise<readonly string[]> {
+export async function sameContentNotes({ files }: Pick<FoundFiles, 'files'>): Promise<readonly string[]> {
   const notes: string[] = [];
   for (const sameSize of await groupsOf(files, sizeOf)) {
     for (const sameStart of await groupsOf(sameSize, startOf)) {

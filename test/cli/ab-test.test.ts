@@ -97,6 +97,18 @@ describe('evenhand ab-test', () => {
     expect((await abJson(two)).body.warnings.filter((text) => text.includes('customer_id'))).to.deep.equal([]);
   });
 
+  it('says that the file of one arm is a copy of the other', async () => {
+    const rows = Array.from({ length: 200 }, (_, row) => `${row % 2 ? 'f' : 'm'},${String(Number(row % 3 === 0))}`);
+    const [control, treatment, other] = ['one', 'copy', 'other'].map((name, at) => {
+      const file = path.join(folder(), `${name}.csv`);
+      writeFileSync(file, ['sex,approved', ...(at === 2 ? rows.toReversed() : rows)].join('\n'));
+      return file;
+    }) as [string, string, string];
+    const warningsOf = async (of: string): Promise<string> => (await abJson(['--control-csv', control, '--treatment-csv', of, ...common])).body.warnings.join(); // prettier-ignore
+    expect(await warningsOf(treatment)).to.match(/'.*copy\.csv' has the same content as '.*one\.csv'/);
+    expect(await warningsOf(other)).to.not.include('same content');
+  });
+
   it('accepts two files, labels of arms, several attributes and several metrics', async () => {
     const [control, treatment] = [makeFile('c.csv', { any: even }), makeFile('t.csv', { any: separate })];
     const files = await abJson([

@@ -86,6 +86,22 @@ describe('evenhand monitor', () => {
     );
   });
 
+  it('warns of a limit within which groups are very different, and of people with several events', async () => {
+    const rows = decisions(600);
+    const warningsOf = async (file: string, ...args: string[]): Promise<string> => {
+      const { stdout } = await runCli(['monitor', '--csv', file, ...COLUMNS, ...args, '--json', '--quiet']);
+      return (JSON.parse(stdout) as { warnings: string[] }).warnings.join('\n');
+    };
+    const file = makeCsv('lenient.csv', rows);
+    expect(await warningsOf(file, '--limit', '0.9')).to.equal(
+      'Very different groups stay within the limit of 0.9, such as values of 0.05 and 0.95.',
+    );
+    expect(await warningsOf(file, '--limit', '0.3')).to.equal('');
+    const people = path.join(folder(), 'people.csv');
+    writeFileSync(people, ['person,sex,approved', ...rows.map(({ sex, approved }, row) => `p${String(row % 20)},${sex},${String(approved)}`)].join('\n')); // prettier-ignore
+    expect(await warningsOf(people)).to.match(/^Column 'person' has about 30\.0 rows for each of its values\. .* false alarms are more frequent than promised/); // prettier-ignore
+  });
+
   it('gives the same results for a file as for its lines', async () => {
     const rows = decisions(4000, 1500);
     const [file, lines] = await Promise.all([

@@ -6,6 +6,7 @@ import { FairnessAssertionError, FairnessToolkitError, ValueError } from '../../
 import { demographicParityDifference, equalOpportunityDifference } from '../../src/metrics/index.ts';
 import { joinVerdicts } from '../../src/integration/assertions.ts';
 import { assertFairness, judge, type JudgedMetric, type Verdict } from '../../src/integration/index.ts';
+import { useLoggedWarnings } from '../helpers/logged-warnings.ts';
 
 const result = (fields: Partial<JudgedMetric>): JudgedMetric => ({
   metric: 'demographic_parity_difference',
@@ -258,9 +259,21 @@ describe('the gate', () => {
 });
 
 describe('assertFairness', () => {
+  const logged = useLoggedWarnings();
+
   it('does not throw if the comparison holds', () => {
     assertFairness(0.05, 0.1);
     assertFairness(result({ value: 0.9 }), 0.8, { comparator: '>=' });
+  });
+
+  it('logs which groups a passing assertion did not compare', () => {
+    const groups = Array.from({ length: 229 }, (_, row) => (row < 200 ? (row % 2 === 0 ? 'a' : 'b') : 'c'));
+    const decided = groups.map((group, row) => (group === 'c' ? 0 : Number(row % 4 < 2)));
+    const { metric, ...compared } = demographicParityDifference(decided, groups);
+    assertFairness(demographicParityDifference(decided.slice(0, 200), groups.slice(0, 200)), 0.05);
+    expect(logged()).to.deep.equal([]);
+    assertFairness({ metric, ...compared }, 0.05);
+    expect(logged()).to.deep.equal(['demographic_parity_difference passes. Not compared: c (29 rows).']);
   });
 
   it('says to await a promise, and rejects other values that are no result', () => {

@@ -8,7 +8,7 @@ import { takeView, unseenLabels, type UnusedEvents, unusedEvents } from '../../m
 import type { ReplayResult } from '../../monitoring/replay.ts';
 import type { RealTimeFairnessTracker } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
-import type { MonitorPaths } from './monitor-parts.ts';
+import { lenientLimit, type MonitorPaths } from './monitor-parts.ts';
 import type { WriteOutcome } from './write-outputs.ts';
 
 /** The source of events of a monitoring run, and its callbacks. */
@@ -112,7 +112,7 @@ export async function outcomeOf(
     unseen,
     windowEvents: tracker.stream.window.length,
     written: [...written, ...appended(request, paths)],
-    warnings: [...unseen, ...remarks, ...lossesOf(paths)],
+    warnings: [...unseen, ...lenientLimit(request, tracker), ...remarks, ...lossesOf(paths)],
     problems,
   };
 }

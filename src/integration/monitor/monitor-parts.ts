@@ -16,6 +16,7 @@ import { webhookSink } from '../../monitoring/sinks/webhook-sink.ts';
 import { RealTimeFairnessTracker } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 import type { TrackerOptions } from '../../monitoring/tracker/tracker-options.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
+import { lenientValues } from '../assertions.ts';
 import type { KafkaLines } from './kafka-lines.ts';
 import { type MonitorPolicy, type MonitorState, readState } from './monitor-state.ts';
 
@@ -258,6 +259,15 @@ function policyOf(options: AlertEngineOptions, { stream }: RealTimeFairnessTrack
     windows: filled.isRestarted ? 'restarted' : 'cumulative',
     ...(options.within === undefined ? {} : { within: options.within }),
   };
+}
+
+/** Returns a warning if very different groups stay within the limit. */
+export function lenientLimit({ limit }: MonitorRequest, { stream }: RealTimeFairnessTracker): string[] {
+  if (limit === undefined) return [];
+  const found = stream.options.metrics.flatMap(({ metric }) => lenientValues(metric, '<=', limit) ?? []);
+  return found
+    .slice(0, 1)
+    .map((values) => `Very different groups stay within the limit of ${String(limit)}, such as values of ${values}.`);
 }
 
 /**

@@ -13,7 +13,7 @@ import { isDue, positionOf } from '../../monitoring/follow-lines.ts';
 import type { LabelledEvent } from '../../monitoring/tracker/late-labels.ts';
 import { RealTimeFairnessTracker, type TrackerSnapshot } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
-import { makeParts, type MonitorParts, trackerOptionsOf, USUAL_TIMESTAMP } from './monitor-parts.ts';
+import { lenientLimit, makeParts, type MonitorParts, trackerOptionsOf, USUAL_TIMESTAMP } from './monitor-parts.ts';
 import { monitorToJson } from './run-monitor.ts';
 
 /** The kind of lines of a stream: events, or true labels of earlier events. */
@@ -229,6 +229,7 @@ export class MonitoredStream {
     const { timestamp, faults } = tracker;
     const warnings = [
       ...notesOf(tracker),
+      ...lenientLimit(this.request, tracker),
       ...repeatedIds(this.#repeated, tracker.stream.events),
       ...contradictedLabels(this.#contradicted),
     ];

@@ -1,8 +1,9 @@
-import { formatCount } from '../../internal/format.ts';
+import { capital, formatCount } from '../../internal/format.ts';
 import { parseObject } from '../../internal/values.ts';
 import { titleOf } from '../../io/engines/count-on-engine.ts';
 import { hashInputFile } from '../../io/checksum.ts';
 import { findFiles } from '../../io/find-files.ts';
+import { readFirstRows } from '../../io/first-rows.ts';
 import { loadData } from '../../io/load-data.ts';
 import { assertLabelsCounted } from '../../io/positive-label.ts';
 import { type QuerySource, withRelation } from '../../io/sql-source.ts';
@@ -15,6 +16,7 @@ import { alertToJson } from '../../monitoring/sinks/transition-json.ts';
 import type { DataPaths, FileSource, FoundFiles } from '../../schemas/data-source.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
 import { countLabels, labelValue, readLabels, readTexts, type Table } from '../../table/index.ts';
+import { dependentEventsNotes } from '../column-notes.ts';
 import { KafkaLines } from './kafka-lines.ts';
 import { assertLinesCounted, assertRowsCounted, countedSoFar, type FirstLine } from './assert-counted.ts';
 import { type Found, idsOf, type MonitorHooks, type MonitorOutcome, outcomeOf } from './monitor-outcome.ts';
@@ -143,7 +145,19 @@ async function replayFile(
   const extraChecks = extraChecksOf(request);
   const result = await replay(table, { tracker, engine, lookEvery, extraChecks, onProgress: hooks.onProgress });
   assertRowsCounted(request, tracker, before, files.title);
-  return finish(request, parts, { ...result, known, refusedLines: 0, remarks: [...warnings, ...counted.remarks] });
+  const remarks = [...warnings, ...counted.remarks, ...(await unitRemarks(request, files))];
+  return finish(request, parts, { ...result, known, refusedLines: 0, remarks });
+}
+
+/**
+ * Remarks on columns that look like people or things with several events. The guarantee on false alarms takes events as
+ * independent.
+ */
+async function unitRemarks(request: MonitorRequest, files: FoundFiles): Promise<string[]> {
+  const { yPred, yTrue, sampleWeight, timestamp, id, within, attributes } = request;
+  const used = [yPred, yTrue, sampleWeight, timestamp, id, within, ...attributes.flat()];
+  const rows = await readFirstRows(files);
+  return rows === undefined ? [] : dependentEventsNotes(rows, used.filter((name) => name !== undefined)).map((note) => `${capital(note)}.`); // prettier-ignore
 }
 
 /** Returns the checksums of all files of a state, and a warning for each file that an earlier run has counted. */

@@ -2,7 +2,7 @@ import { assertKnownOptions, type OptionNames } from '../../internal/arguments.t
 import { loadData, loadTexts } from '../../io/load-data.ts';
 import type { DataPaths, FileSource } from '../../schemas/data-source.ts';
 import { type Column, readTable, readTexts, Table, type TableSource } from '../../table/index.ts';
-import { describeOtherUnits } from '../models/describe-gaps.ts';
+import { describeUnlikelyNumbers } from '../models/describe-gaps.ts';
 import { featureFromJson } from '../models/model-card.ts';
 import {
   assertColumns,
@@ -78,7 +78,7 @@ export async function addPredictions(
     warnings: Object.freeze([
       ...model.warnings,
       ...(await model.describeGaps(rows)),
-      ...describeOtherUnits(rows, model.card.features.map(featureFromJson)),
+      ...describeUnlikelyNumbers(rows, model.card.features.map(featureFromJson)),
       ...(isOverridden ? ['the constraint was met by randomised decisions; with a threshold it may not hold'] : []),
       ...[scoreColumn, predictionColumn]
         .filter((name) => /_\d+$/.test(name))

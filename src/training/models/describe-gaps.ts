@@ -22,15 +22,20 @@ export function describeGaps(table: Table, specs: readonly FeatureSpec[]): strin
  * The distance of means, in standard deviations of the training rows, and the ratio of spreads that suggest another
  * unit.
  */
-const [FAR, OTHER_SPREAD] = [5, 20];
+const [FAR, OTHER_SPREAD] = [4, 20];
 
 /** The minimum number of values that show a scale. */
 const MIN_VALUES = 20;
 
-/** Describes columns that seem to be in another unit than in training, such as minutes instead of hours. */
-export function describeOtherUnits(table: Table, specs: readonly FeatureSpec[]): string[] {
+/**
+ * Describes columns that seem to be in another unit than in training, such as minutes instead of hours, or to hold a code
+ * for missing values.
+ */
+export function describeUnlikelyNumbers(table: Table, specs: readonly FeatureSpec[]): string[] {
   return specs.flatMap((spec) =>
-    spec.kind === 'numeric' && table.has(spec.name) ? otherUnit(spec, table.numeric(spec.name).values) : [],
+    spec.kind === 'numeric' && table.has(spec.name)
+      ? [...otherUnit(spec, table.numeric(spec.name).values), ...codedGap(spec, table.numeric(spec.name).values)]
+      : [],
   );
 }
 
@@ -45,6 +50,24 @@ function otherUnit(spec: NumericFeature, values: Float64Array): string[] {
   return [
     describeGap(spec, `the mean is ${text(mean, scale)}, and in training it was ${text(spec.mean, spec.scale)}; check that the unit is the same`), // prettier-ignore
   ];
+}
+
+/** From how many standard deviations of the training rows, and which share of the rows, one value may be a code. */
+const [CODE_DISTANCE, CODE_SHARE] = [3, 0.05];
+
+/** Describes a value that many rows have, and that is far from those in training: usually, a code for a missing value. */
+function codedGap(spec: NumericFeature, values: Float64Array): string[] {
+  if (isPlainFeature(spec)) return [];
+  const counts = new Map<number, number>();
+  for (const value of values) {
+    if (Math.abs(value - spec.mean) >= CODE_DISTANCE * spec.scale) counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  return [...counts]
+    .filter(([, count]) => count >= Math.max(MIN_VALUES, CODE_SHARE * values.length) && count < values.length)
+    .map(
+      ([value, count]) =>
+      describeGap(spec, `${counted(count, 'row has', 'rows have')} the value ${String(value)}, far from those in training (mean ${formatNumber(spec.mean, 2)}, standard deviation ${formatNumber(spec.scale, 2)}); if it stands for a missing value, leave it empty`), // prettier-ignore
+    );
 }
 
 /** Describes missing values of columns on the device, [rows, specs.length], like {@link describeGaps}. */

@@ -50,6 +50,14 @@ describe('monitored streams', function () {
     expect((await state('once'))['faults']).to.deep.equal({});
   });
 
+  it('warns of a limit within which groups are very different', async () => {
+    await post(`lenient/events?${OPTIONS}&limit=0.9`, events(20));
+    expect((await state('lenient'))['warnings']).to.include(
+      'Very different groups stay within the limit of 0.9, such as values of 0.05 and 0.95.',
+    );
+    await service.ask({ method: 'DELETE', url: '/monitor/lenient' });
+  });
+
   it('rejects different events with the same id, and warns if most events repeat an id', async () => {
     const [first = {}, second = {}] = events(2);
     const answer = await post(`person/events?${OPTIONS}`, [first, { ...second, id: first['id'] }]);

@@ -99,6 +99,11 @@ describe('predictions for tables and files', () => {
     expect(await warningsOf(x.map((value) => mean + (value - mean) / 100))).to.match(/check that the unit/);
     expect(await warningsOf(x)).to.equal('');
     expect(await warningsOf([3000, 3001, 3002])).not.to.match(/unit/);
+    // 30 of 90 rows have the same value far from all in training.
+    expect(await warningsOf(x.map((value, row) => (row % 3 === 0 ? -99 : value)))).to.match(
+      /feature 'x': 30 rows have the value -99, far from those in training \(mean .*\); if it stands for a missing value, leave it empty/,
+    );
+    expect(await warningsOf(x.map((value, row) => (row < 4 ? -99 : value)))).not.to.match(/leave it empty/);
   });
 
   it('return the texts of files unchanged: long identifiers, leading zeros and commas', async () => {

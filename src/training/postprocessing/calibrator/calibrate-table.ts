@@ -64,6 +64,14 @@ export async function calibrateTable(
     positiveLabel: source.positiveLabel ?? null,
     n: scores.length,
     nDropped,
-    warnings: Object.freeze([...warnings, ...held.warnings]),
+    warnings: Object.freeze([...warnings, ...decisionNotes(scores, columns.score), ...held.warnings]),
   });
+}
+
+/** Notes scores that are all 0 or 1: a decision has no probability to calibrate. */
+function decisionNotes(scores: ArrayLike<number>, name: string): string[] {
+  const areDecisions = Array.prototype.every.call(scores, (score: number) => score === 0 || score === 1);
+  return areDecisions
+    ? [`all scores in '${name}' are 0 or 1, as decisions are: calibrate the probabilities instead`]
+    : [];
 }

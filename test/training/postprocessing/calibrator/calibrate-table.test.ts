@@ -32,6 +32,13 @@ describe('calibration of a table', () => {
     expect([calibration.n, calibration.nDropped]).to.deep.equal([200, 0]);
   });
 
+  it('warns if all scores are decisions', async () => {
+    const decided = Array.from(scores, (score) => Number(score > 0.5));
+    const { warnings } = await calibrateTable({ table: { score: decided, y, g: groups } });
+    expect(warnings).to.include("all scores in 'score' are 0 or 1, as decisions are: calibrate the probabilities instead"); // prettier-ignore
+    expect((await calibrateTable({ table: { score: scores, y, g: groups } })).warnings).to.deep.equal([]);
+  });
+
   it('excludes and counts rows without a score, a label or a group', async () => {
     const table: TableSource = {
       s: [...scores, null, 0.5, 0.5],
