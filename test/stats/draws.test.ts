@@ -147,7 +147,22 @@ describe('one binomial draw', () => {
     }
   });
 
-  it('uses one random number per draw, so that the same seed gives the same draws', () => {
+  it('uses one random number per draw, and none if the result is certain, so that later draws do not depend on it', () => {
+    for (const [n, p, used] of [
+      [0, 0.3, 0],
+      [50, 0, 0],
+      [50, 1, 0],
+      [50, 0.3, 1],
+      [1, 0.999, 1],
+    ] as const) {
+      const [drawn, counted] = [createRandom(8), createRandom(8)];
+      drawBinomial(n, p, drawn);
+      for (let draw = 0; draw < used; draw++) counted.next();
+      expect(drawn.next(), `${n} at ${p}`).to.equal(counted.next());
+    }
+  });
+
+  it('gives the same draws for the same seed', () => {
     const [first, second] = [createRandom(5), createRandom(5)];
     const draws = Array.from({ length: 20 }, () => drawBinomial(50, 0.3, first));
     expect(Array.from({ length: 20 }, () => drawBinomial(50, 0.3, second))).to.deep.equal(draws);
@@ -209,6 +224,20 @@ describe('one hypergeometric draw', () => {
     expect(drawHypergeometric(5, 7, 12, random)).to.equal(5);
     expect(drawHypergeometric(0, 0, 0, random)).to.equal(0);
     expect(drawHypergeometric(1e9, 1e9, 2e9, random)).to.equal(1e9);
+  });
+
+  it('uses one random number, and none if the result is certain', () => {
+    for (const [successes, failures, drawn, used] of [
+      [5, 7, 0, 0],
+      [5, 0, 3, 0],
+      [5, 7, 12, 0],
+      [5, 7, 3, 1],
+    ] as const) {
+      const [own, counted] = [createRandom(8), createRandom(8)];
+      drawHypergeometric(successes, failures, drawn, own);
+      for (let draw = 0; draw < used; draw++) counted.next();
+      expect(own.next(), `${drawn} of ${successes} and ${failures}`).to.equal(counted.next());
+    }
   });
 
   it('stays within its range at the ends of the unit interval', () => {

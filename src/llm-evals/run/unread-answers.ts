@@ -61,8 +61,25 @@ const MIN_EQUAL = 10;
 /** The smallest share of answers without a text, or without their end, that can hide a gap. */
 const MANY = 0.05;
 
+/** Matches what servers and proxies say instead of an answer. */
+const ERROR_TEXT =
+  /\b(error \d{3}|\d{3} error|rate limit(ed| exceeded)?|too many requests|quota exceeded|internal server error|bad gateway|service unavailable|gateway time-?out|request timed out|invalid api key|unauthorized)\b/i;
+
+/** The number of characters at the start of an answer in which an error is named. */
+const ERROR_LETTERS = 120;
+
 /**
- * Returns warnings if answers are empty, were cut off or are all the same text, such as the page of an error. Measures
+ * Returns the answers that are messages of errors: several that are the same text apart from numbers, and name an error at
+ * their start. A single answer may speak of an error.
+ */
+function errorTexts(texts: readonly string[]): readonly string[] {
+  const found = texts.filter((text) => ERROR_TEXT.test(text.slice(0, ERROR_LETTERS)));
+  const groups = groupBy(found, (text) => text.replaceAll(/\d+/g, '#'));
+  return [...groups.values()].filter(({ length }) => length >= MIN_EQUAL).flat();
+}
+
+/**
+ * Returns warnings if answers are empty, were cut off, are messages of an error or are all the same text, such as the page of an error. Measures
  * of such texts are defined, and their gaps are 0.
  */
 export function answerWarnings(transcripts: readonly Transcript[]): string[] {
@@ -74,6 +91,7 @@ export function answerWarnings(transcripts: readonly Transcript[]): string[] {
   const empty = answers.filter(({ text }) => text === '').length;
   const ended = answers.filter(({ isCut }) => isCut).length;
   const isSame = first.text !== '' && answers.length >= MIN_EQUAL && answers.every(({ text }) => text === first.text);
+  const errors = errorTexts(answers.map(({ text }) => text));
   const someOf = (count: number): string => `${String(count)} of ${String(answers.length)} answers`;
   return [
     ...(empty >= MANY * answers.length
@@ -84,6 +102,11 @@ export function answerWarnings(transcripts: readonly Transcript[]): string[] {
     ...(ended >= MANY * answers.length
       ? [
           `${someOf(ended)} ${ended === 1 ? 'was' : 'were'} cut off at the limit of tokens. What they would have said is not measured: increase max_tokens.`,
+        ]
+      : []),
+    ...(errors.length > 0 && !isSame
+      ? [
+          `${someOf(errors.length)} look like messages of an error, and count as answers: ${JSON.stringify(cut(errors[0] ?? '', SHOWN_LETTERS))}. Leave them empty, or ask again.`,
         ]
       : []),
     ...(isSame

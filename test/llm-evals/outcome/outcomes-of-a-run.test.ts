@@ -212,6 +212,12 @@ describe('declared outcomes of a run', () => {
     expect(await warningsOf(() => '<html>502 Bad gateway</html>')).to.include(
       'All 16 answers are the same text, so that no gap can appear: "<html>502 Bad gateway</html>".',
     );
+    // What a proxy says instead of 11 answers, each with the number of its request.
+    const limited = (isWoman: boolean, job: number): string => `Error 429, request ${isWoman ? '1' : '2'}${String(job)}: rate limit exceeded`; // prettier-ignore
+    expect(await warningsOf((isWoman, job) => (isWoman || job < 3 ? limited(isWoman, job) : `A good ${JOBS[job] ?? ''}.`))).to.include(
+      '11 of 16 answers look like messages of an error, and count as answers: "Error 429, request ',
+    ); // prettier-ignore
+    expect(await warningsOf((_, job) => (job < 2 ? 'Error 404 is a rate of no limit.' : `A good ${JOBS[job] ?? ''}.`))).to.not.include('error'); // prettier-ignore
     expect(await warningsOf((_, job) => (job < 2 ? {} : `A good ${JOBS[job] ?? ''}.`))).to.equal(
       '4 of 16 answers were cut off at the limit of tokens. What they would have said is not measured: increase max_tokens.',
     );
