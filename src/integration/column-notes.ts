@@ -1,5 +1,5 @@
 import { quoteArgument } from '../document/provenance.ts';
-import { counted, formatCount, nameSome } from '../internal/format.ts';
+import { counted, nameSome } from '../internal/format.ts';
 import type { ImpactRatioOptions, ImpactRatios } from '../metrics/impact-ratios.ts';
 import type { ValidateRequest } from '../schemas/validate-values.ts';
 import {
@@ -13,7 +13,7 @@ import {
   withoutAccents,
 } from '../table/index.ts';
 import { metricNamesOf } from './gates.ts';
-import { groupNotes } from './reading-notes.ts';
+import { codedScoreNotes, groupNotes } from './reading-notes.ts';
 
 /** Returns notes on columns whose names say that they may be meant in another sense than they are read. */
 export function nameNotes(request: ValidateRequest): readonly string[] {
@@ -33,7 +33,6 @@ export function columnNotes(request: ValidateRequest, rows: FirstRows): readonly
         `${note}. If it is, use it: --sample-weight ${quoteArgument(name)}, in code and in requests the option for weights, or give a table of counts (--counts)`,
     ),
     ...groupedThousandNotes(request, rows),
-    ...codedScoreNotes(request, rows),
     ...(request.cluster === undefined && request.strata === undefined ? clusterNotes(rows, usedColumns(request)) : []),
   ];
 }
@@ -68,7 +67,7 @@ export function impactRatioNotes(
       : [
           ...countNotes(roles, rows).map(({ note }) => `${note}. If it is, write one row for each person`),
           ...groupedThousandNotes(roles, rows),
-          ...codedScoreNotes(roles, rows),
+          ...codedScoreNotes(scoresOf(rows, roles)),
           ...repeatedIdentifiersIn(rows, usedColumns(roles)).map(countedRowsNote),
         ]),
   ];
@@ -159,34 +158,14 @@ function groupedThousandNotes({ score }: Roles, { names, rows, decimal = '.' }: 
   ];
 }
 
-/** How many times farther a code is from the nearest score than the scores are from each other. */
-const CODE_DISTANCE = 5;
-
-/** Notes a score that occurs often, far below or above all others, such as 999 for no score. */
-function codedScoreNotes({ score, naValues = [] }: Roles, { names, rows, decimal }: FirstRows): string[] {
+/** Returns the known scores of the first rows; none if there is no column of scores. */
+export function scoresOf({ names, rows, decimal }: FirstRows, { score, naValues = [] }: Roles): readonly number[] {
   const column = score === undefined ? -1 : names.indexOf(score);
   if (column < 0) return [];
-  const counts = new Map<number, { count: number; cell: string }>();
-  for (const row of rows) {
-    const cell = (row[column] ?? '').trim();
-    const value = naValues.includes(cell) ? undefined : numberOfCell(cell, decimal);
-    if (value === undefined || !Number.isFinite(value)) continue;
-    const own = counts.get(value);
-    if (own === undefined) counts.set(value, { count: 1, cell });
-    else own.count++;
-  }
-  const values = [...counts.keys()].sort((a, b) => a - b);
-  if (values.length < MIN_REPEATED) return [];
-  const noteOf = (code: number, others: readonly number[]): string[] => {
-    const [first, last] = [others[0] as number, others.at(-1) as number];
-    const { count, cell } = counts.get(code) as { count: number; cell: string };
-    const distance = Math.min(Math.abs(code - first), Math.abs(code - last));
-    if (count < MIN_REPEATED || distance <= CODE_DISTANCE * (last - first)) return [];
-    return [
-      `the score ${cell} of column '${names[column] as string}' occurs ${formatCount(count)} times, and all others are from ${String(first)} to ${String(last)}. If it stands for a missing value, name it with --na-values ${cell}, in code naValues`,
-    ];
-  };
-  return [...noteOf(values[0] as number, values.slice(1)), ...noteOf(values.at(-1) as number, values.slice(0, -1))];
+  return rows.flatMap((row) => {
+    const cell = row[column] ?? '';
+    return naValues.includes(cell.trim()) ? [] : (numberOfCell(cell, decimal) ?? []);
+  });
 }
 
 /** Returns the columns whose role is known. */

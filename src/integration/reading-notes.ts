@@ -61,11 +61,12 @@ interface MeasuredRows {
 export function readingNotes(
   request: NotedRequest,
   { decided, crossed, groups, labels, metrics }: MeasuredRows,
-  scores?: ArrayLike<number>,
+  scores: ArrayLike<number> = [],
 ): string[] {
   const [first] = decided;
   return [
     ...thresholdNotes(request, first, scores),
+    ...codedScoreNotes(scores),
     ...groupNotes(request.names, groups),
     ...totalNotes(request.names, decided),
     ...ungatedNotes(request),
@@ -330,7 +331,7 @@ export interface SeenScores {
 }
 
 /** Returns whether the default threshold turns scores into decisions. Nobody compared it with the scale of the scores. */
-export function hasDefaultThreshold({
+function hasDefaultThreshold({
   hasScores,
   hasPredictions,
   scoreThreshold,
@@ -342,7 +343,7 @@ export function hasDefaultThreshold({
 function thresholdNotes(
   request: NotedRequest,
   decided: ClassificationStats | undefined,
-  scores: ArrayLike<number> = [],
+  scores: ArrayLike<number>,
 ): string[] {
   if (!request.hasScores || request.hasPredictions || decided === undefined) return [];
   const [positive, negative] = decisionTotals(decided);
@@ -367,4 +368,34 @@ function thresholdNotes(
   return [
     `${share} of the decisions are positive, because the scores reach the ${threshold}. If the scores have another scale, ${choose}`,
   ];
+}
+
+/** The maximum number of scores among which a code is searched. */
+const MAX_SCORES = 10_000;
+
+/** How many times farther a code is from the nearest score than the scores are from each other. */
+const CODE_DISTANCE = 5;
+
+/** The smallest number of different scores, and of scores with a code, from which a code is no coincidence. */
+const MIN_REPEATED = 5;
+
+/** Notes a score that occurs often, far below or above all others, such as 999 for no score. */
+export function codedScoreNotes(scores: ArrayLike<number>): string[] {
+  const counts = new Map<number, number>();
+  for (let index = 0; index < Math.min(scores.length, MAX_SCORES); index++) {
+    const score = scores[index] as number;
+    if (Number.isFinite(score)) counts.set(score, (counts.get(score) ?? 0) + 1);
+  }
+  const values = [...counts.keys()].sort((a, b) => a - b);
+  if (values.length < MIN_REPEATED) return [];
+  const noteOf = (code: number, others: readonly number[]): string[] => {
+    const [first, last] = [others[0] as number, others.at(-1) as number];
+    const count = counts.get(code) as number;
+    const distance = Math.min(Math.abs(code - first), Math.abs(code - last));
+    if (count < MIN_REPEATED || distance <= CODE_DISTANCE * (last - first)) return [];
+    return [
+      `the score ${String(code)} occurs ${formatCount(count)} times${scores.length > MAX_SCORES ? ` among the first ${formatCount(MAX_SCORES)}` : ''}, and all others are from ${String(first)} to ${String(last)}. If it stands for a missing value, name it with --na-values ${String(code)}, in code naValues`,
+    ];
+  };
+  return [...noteOf(values[0] as number, values.slice(1)), ...noteOf(values.at(-1) as number, values.slice(0, -1))];
 }

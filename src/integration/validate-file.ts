@@ -6,7 +6,7 @@ import type { QuerySource } from '../io/sql-source.ts';
 import type { DataPaths, FileSource, FoundFiles } from '../schemas/data-source.ts';
 import { parseBy } from '../schemas/parse.ts';
 import { type ValidateInput, type ValidateRequest, validateSchema } from '../schemas/validate-values.ts';
-import { type FirstRows, numberOfCell } from '../table/index.ts';
+import type { FirstRows } from '../table/index.ts';
 import {
   type FileValidation,
   type KindStatistics,
@@ -16,7 +16,6 @@ import {
   withNotes,
   withoutSmall,
 } from './measure-attributes.ts';
-import { hasDefaultThreshold } from './reading-notes.ts';
 import { smallFileStatistics } from './small-file-statistics.ts';
 import { measureRequestOf } from './validate-table.ts';
 import { inTurns, VALIDATE_BOUNDS_NAMES, type ValidateBounds } from './validate-bounds.ts';
@@ -182,19 +181,13 @@ async function measureSource(
     byKind.push([needed.kind, small ?? (await scan(source, needed, request, bounds))]);
   }
   const rows = files && (await (await import('../io/first-rows.ts')).readFirstRows(files));
-  const scores = rows && hasDefaultThreshold(measured) ? numbersOf(rows, measured) : undefined;
+  const scores = rows && (await import('./column-notes.ts')).scoresOf(rows, request);
   const validation = await inTurns(measureAttributes(measured, byKind, { ...bounds, scores }), bounds.signal);
   const notes = 'counted' in source ? (source.notes ?? []) : await notesOf(files, rows, request);
   return withCounted(withNotes(validation, notes), {
     request,
     statistics: withoutSmall(byKind, request.minCell),
   });
-}
-
-/** Returns the scores of the first rows. */
-function numbersOf({ names, rows, decimal }: FirstRows, { score }: ValidateRequest): readonly number[] {
-  const column = names.findIndex((name) => name === score);
-  return rows.flatMap((row) => numberOfCell(row[column] ?? '', decimal) ?? []);
 }
 
 /** Returns the notes on the content of files, or on the columns of a database, of which no row is read. */

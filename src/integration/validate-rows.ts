@@ -36,7 +36,6 @@ import {
   ofClasses,
   type OutcomeClasses,
 } from './measure-attributes.ts';
-import { hasDefaultThreshold } from './reading-notes.ts';
 import { assertFewClasses, atOnce, inTurns, VALIDATE_BOUNDS_NAMES, type ValidateBounds } from './validate-bounds.ts';
 
 /** Input of {@link validateRows}: the rows as arrays, the metrics and the gate. */
@@ -211,10 +210,8 @@ function* measureSteps(plan: RowPlan, bounds: ValidateBounds): Generator<void, F
   return yield* measureAttributes(request, byKind, { ...bounds, scores: seenScores(plan) });
 }
 
-/** Returns the scores if the default threshold makes the decisions. */
-function seenScores({ request, columns: { yScore, naValues } }: RowPlan): Float64Array | undefined {
-  if (yScore === undefined || !hasDefaultThreshold(request)) return undefined;
-  return toFiniteNumbers(yScore, 'yScore', naValues);
+function seenScores({ columns: { yScore, naValues } }: RowPlan): Float64Array | undefined {
+  return yScore === undefined ? undefined : toFiniteNumbers(yScore, 'yScore', naValues);
 }
 
 /** Returns the classes to average over, or undefined without `average`. */

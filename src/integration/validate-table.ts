@@ -14,7 +14,6 @@ import {
   withCounted,
   withoutSmall,
 } from './measure-attributes.ts';
-import { hasDefaultThreshold } from './reading-notes.ts';
 import { countTable, scoresOf } from './table-statistics.ts';
 import { inTurns } from './validate-bounds.ts';
 
@@ -38,8 +37,7 @@ export async function validateTable(
     signal?.throwIfAborted();
     byKind.push([needed.kind, await countTable(table, needed, request, classesOf(table, needed, request))]);
   }
-  const scores =
-    request.score === undefined || !hasDefaultThreshold(measured) ? undefined : scoresOf(table, request.score, request);
+  const scores = request.score === undefined ? undefined : scoresOf(table, request.score, request);
   const validation = await inTurns(measureAttributes(measured, byKind, { scores }), signal);
   return withCounted(validation, { request, statistics: withoutSmall(byKind, request.minCell) });
 }

@@ -106,7 +106,7 @@ describe('evenhand impact-ratio', () => {
     ).to.match(/^column 'rejected' seems to hold unfavourable decisions/);
     expect(await notesOf('sex,race,chosen', people((row) => `${row % 9 === 0 ? 'Unknown' : sex(row)},a,${chosen(row)}`))).to.match(/^groups of 'sex' have names that often mean a missing value: 'Unknown' \(34 rows\)/); // prettier-ignore
     expect(await notesOf('sex,race,chosen,n', people((row) => `${sex(row)},a,${chosen(row)},${String(row % 7)}`))).to.match(/^column 'n' looks like the number of people .* write one row for each person$/); // prettier-ignore
-    expect(await notesOf('sex,race,fit', people((row) => `${sex(row)},a,${row % 9 === 0 ? '999' : String(row % 50)}`), '--score')).to.match(/^the score 999 of column 'fit' occurs 34 times/); // prettier-ignore
+    expect(await notesOf('sex,race,fit', people((row) => `${sex(row)},a,${row % 9 === 0 ? '999' : String(row % 50)}`), '--score')).to.match(/^the score 999 occurs 34 times/); // prettier-ignore
     expect(await notesOf('sex,race,chosen', people((row) => `${['f', 'm', 'female'][row % 3] ?? ''},a,${chosen(row)}`))).to.match(/^groups of 'sex' may be one group each: 'f' and 'female'/); // prettier-ignore
   });
 

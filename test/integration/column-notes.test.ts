@@ -4,6 +4,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 
 import { validateFile, validateSql } from '../../src/integration/validate-file.ts';
+import { validateRows } from '../../src/integration/validate-rows.ts';
 import { openDuckDb } from '../../src/io/duckdb.ts';
 import type { ValidateInput } from '../../src/schemas/validate-values.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
@@ -104,9 +105,13 @@ describe('notes on columns of a file', () => {
       ['-99', 'from 0.02 to 0.98'],
     ] as const) {
       expect(await notesOf([coded(code)], { score: 'points', scoreThreshold: 0.5 })).to.deep.equal([
-        `the score ${code} of column 'points' occurs 40 times, and all others are ${range}. If it stands for a missing value, name it with --na-values ${code}, in code naValues`,
+        `the score ${code} occurs 40 times, and all others are ${range}. If it stands for a missing value, name it with --na-values ${code}, in code naValues`,
       ]);
     }
+    const yScore = Array.from({ length: 200 }, (_, row) => (row % 5 === 0 ? 999 : (row % 50) / 50));
+    const rows = { yScore, sensitive: yScore.map((_, row) => 'fm'[row % 2]), scoreThreshold: 0.5, withCi: false };
+    expect((await validateRows(rows)).notes?.[0]).to.match(/^the score 999 occurs 40 times, and all others are from 0\.02 to 0\.98\./); // prettier-ignore
+    expect((await validateRows({ ...rows, naValues: ['999'] })).notes).to.equal(undefined);
     expect(await notesOf([coded('999')], { score: 'points', scoreThreshold: 0.5, naValues: ['999'] })).to.deep.equal(
       [],
     );
