@@ -26,6 +26,8 @@ export function nameNotes(request: ValidateRequest): readonly string[] {
  * the values of the first rows.
  */
 export function columnNotes(request: ValidateRequest, rows: FirstRows): readonly string[] {
+  // Values and small counts of rows would be in the report.
+  if (request.minCell !== undefined) return nameNotes(request);
   return [
     ...nameNotes(request),
     ...countNotes(request, rows).map(
@@ -162,9 +164,11 @@ function groupedThousandNotes({ score }: Roles, { names, rows, decimal = '.' }: 
 export function scoresOf({ names, rows, decimal }: FirstRows, { score, naValues = [] }: Roles): readonly number[] {
   const column = score === undefined ? -1 : names.indexOf(score);
   if (column < 0) return [];
+  // A text such as 999 also means the missing value 999.0.
+  const missing = new Set(naValues.map((text) => numberOfCell(text, decimal)));
   return rows.flatMap((row) => {
-    const cell = row[column] ?? '';
-    return naValues.includes(cell.trim()) ? [] : (numberOfCell(cell, decimal) ?? []);
+    const score = numberOfCell(row[column] ?? '', decimal);
+    return score === undefined || missing.has(score) ? [] : score;
   });
 }
 
@@ -194,7 +198,8 @@ export function clusterNotes(rows: FirstRows, used: ReadonlySet<string>): string
 }
 
 /** Notes the names of a file that look like a row of data, which is not counted. */
-export function headerNotes(title: string, { names, rows, decimal }: FirstRows): string[] {
+export function headerNotes(title: string, { names, rows, decimal, hasLineOfNames }: FirstRows): string[] {
+  if (!hasLineOfNames) return [];
   // Files that were joined may repeat the names.
   const others = rows.filter((row) => names.some((name, column) => row[column] !== name));
   const isData = (name: string, column: number): boolean =>
@@ -216,10 +221,12 @@ function countedRowsNote(found: RepeatedIdentifier): string {
  * @param used the columns whose role is known
  */
 export function heldOutRowsNotes(rows: FirstRows, used: readonly string[]): string[] {
-  // Other texts, such as descriptions of a charge, may repeat for other reasons.
-  return repeatedIdentifiersIn(rows, new Set(used))
-    .filter(({ isNamed }) => isNamed)
-    .map(heldOutRowsNote);
+  return namedIdentifiersIn(rows, used).map(heldOutRowsNote);
+}
+
+/** Finds repeated identifiers by their names. Other texts, such as descriptions of a charge, may repeat for other reasons. */
+function namedIdentifiersIn(rows: FirstRows, used: readonly string[]): RepeatedIdentifier[] {
+  return repeatedIdentifiersIn(rows, new Set(used)).filter(({ isNamed }) => isNamed);
 }
 
 function heldOutRowsNote(found: RepeatedIdentifier): string {
@@ -231,7 +238,7 @@ function heldOutRowsNote(found: RepeatedIdentifier): string {
  * @param used the columns whose role is known
  */
 export function dependentEventsNotes(rows: FirstRows, used: readonly string[]): string[] {
-  return repeatedIdentifiersIn(rows, new Set(used)).map(
+  return namedIdentifiersIn(rows, used).map(
     (found) =>
       `${rowsOfValue(found)}. If the events of a value depend on each other, false alarms are more frequent than promised: give one event for each of them and each period`,
   );

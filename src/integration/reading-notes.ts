@@ -15,7 +15,7 @@ import {
 } from '../metrics/statistics/group-stats.ts';
 import { type MeasureOptions, SCORE_THRESHOLD } from '../schemas/validate-values.ts';
 import { NO_COINCIDENCE, type Share, sharesDiffer } from '../stats/share-difference.ts';
-import { INTERSECTION_SEPARATOR, isFavourable, type LabelCounts } from '../table/index.ts';
+import { INTERSECTION_SEPARATOR, isFavourable, type LabelCounts, oftenMeansMissing } from '../table/index.ts';
 import { type GateRequest, gatesOf, nameOfAttribute } from './gates.ts';
 
 /** The JSON keys of the label columns. */
@@ -264,12 +264,13 @@ function codedGroupNotes(names: readonly string[], groups: MeasuredRows['groups'
     const rest = labels.map(Number).filter((label) => !CODES.has(label));
     const [smallest, largest] = [Math.min(...rest), Math.max(...rest)];
     // Among 0 to 8, the group 9 is one of ten.
+    // -1, 0 and 1 are also three answers.
     const isCode = (label: number): boolean =>
-      CODES.has(label) && (label < 0 ? smallest >= 0 : label > 2 * largest + 1);
+      CODES.has(label) && (label < 0 ? smallest >= 0 && (label < -1 || largest > 1) : label > 2 * largest + 1);
     const codes = labels.filter((label) => isCode(Number(label))).sort((a, b) => Number(a) - Number(b));
     if (rest.length < 2 || codes.length === 0) return [];
     return [
-      `${counted(codes.length, 'group')} of '${name}' may be ${codes.length === 1 ? 'a code' : 'codes'} for a missing value, since the others are from ${String(smallest)} to ${String(largest)}: ${nameSome(codes)}. If so, name ${codes.length === 1 ? 'it' : 'them'} with --na-values ${codes.join(',')}, in code naValues`,
+      `${counted(codes.length, 'group')} of '${name}' may be ${codes.length === 1 ? 'a code' : 'codes'} for a missing value, since the others are from ${String(smallest)} to ${String(largest)}: ${nameSome(codes)}. If so, name ${codes.length === 1 ? 'it' : 'them'} with --na-values ${codes.join(',')}, in code naValues, if no other column uses it for something else`,
     ];
   });
 }
@@ -277,26 +278,41 @@ function codedGroupNotes(names: readonly string[], groups: MeasuredRows['groups'
 /** The smallest number of letters of a word that may be shortened to its first one. */
 const MIN_WORD = 3;
 
+/** Matches words of sexes in English, German, French and Spanish. */
+const SEX_WORD = /^(fe)?male$|^(wo)?man$|^weiblich$|^männlich$|^frau$|^mann$|^(f|m)emme$|^féminin$|^masculin$|^femenino$|^masculino$|^mujer$|^hombre$/i; // prettier-ignore
+
 /** Notes groups such as 'F' and 'female', of which one may be the first letter of the other. */
 function abbreviationNotes(names: readonly string[], groups: MeasuredRows['groups']): string[] {
   return names.flatMap((name, index) => {
     const labels = [...(groups[index]?.keys() ?? [])];
-    const words = labels.filter((label) => label.length >= MIN_WORD && /^\p{L}+$/u.test(label));
+    if (labels.length > MANY_NUMBERS) return [];
+    const words = labels.filter(
+      (label) => label.length >= MIN_WORD && /^\p{L}+$/u.test(label) && !oftenMeansMissing(label),
+    );
     const pairs = labels
       .filter((label) => /^\p{L}$/u.test(label))
-      .flatMap((letter) => words.filter((word) => word[0]?.toLowerCase() === letter.toLowerCase()).map((word) => `'${letter}' and '${word}'`)); // prettier-ignore
-    if (pairs.length === 0 || labels.length > MANY_NUMBERS) return [];
-    return [`groups of '${name}' may be one group each: ${pairs.join(', ')}. They are measured as separate groups; if they are the same, write them in one way`]; // prettier-ignore
+      .flatMap((letter) => words.filter((word) => word[0]?.toLowerCase() === letter.toLowerCase()).map((word) => ({ letter, word }))); // prettier-ignore
+    // One pair of other words, such as blood group A and 'all', is a coincidence.
+    if (pairs.length < 2 && !pairs.some(({ word }) => SEX_WORD.test(word))) return [];
+    const shown = pairs.map(({ letter, word }) => `'${letter}' and '${word}'`).join(', ');
+    return [`groups of '${name}' may be one group each: ${shown}. They are measured as separate groups; if they are the same, write them in one way`]; // prettier-ignore
   });
 }
 
+/** The smallest number of rows from which equal sums are no coincidence. */
+const MIN_TOTAL = 100;
+
 /** Notes a group whose counts are the sums of all others', such as a row of totals in a table of counts. */
 function totalNotes(names: readonly string[], decided: readonly ClassificationStats[]): string[] {
-  return decided.flatMap(({ counts, labels }, index) => {
-    if (labels.length <= 2) return [];
-    const cells = ALL_CELLS.map((cell) => sumCells(counts, [cell])).filter((ofGroups) => sumOf([...ofGroups]) > 0);
+  return decided.flatMap(({ counts, labels, minCell }, index) => {
+    // Small counts that were left out are missing in the sum.
+    if (labels.length <= 2 || minCell !== undefined) return [];
+    const cells = ALL_CELLS.map((cell) => sumCells(counts, [cell]))
+      .map((ofGroups) => ({ ofGroups, total: sumOf([...ofGroups]) }))
+      .filter(({ total }) => total > 0);
+    if (cells.length < 2 || sumOf(cells.map(({ total }) => total)) < MIN_TOTAL) return [];
     const isTotal = (group: number): boolean =>
-      cells.length >= 2 && cells.every((ofGroups) => 2 * (ofGroups[group] as number) === sumOf([...ofGroups]));
+      cells.every(({ ofGroups, total }) => 2 * (ofGroups[group] as number) === total);
     return labels.flatMap((label, group) =>
       isTotal(group)
         ? [`group '${label}' of '${names[index] as string}' has as many rows of each kind as all others together. If it is their total, remove it: it is compared as a group`] // prettier-ignore
@@ -326,7 +342,7 @@ const MOSTLY_ONE = 0.95;
 
 /** Scores that show which scale they have. */
 export interface SeenScores {
-  /** All scores, or the first ones; missing if no score was seen, as in a database. */
+  /** All scores, or the first ones; missing if none was seen, as in a database, or may be shown, as with `minCell`. */
   readonly scores?: ArrayLike<number> | undefined;
 }
 
@@ -348,16 +364,18 @@ function thresholdNotes(
   if (!request.hasScores || request.hasPredictions || decided === undefined) return [];
   const [positive, negative] = decisionTotals(decided);
   const share = formatShare(positive / (positive + negative));
+  // Small counts that were left out are missing in the share.
+  const isComplete = decided.minCell === undefined;
   const threshold = `${hasDefaultThreshold(request) ? 'default ' : ''}threshold of ${String(request.scoreThreshold ?? SCORE_THRESHOLD)}`;
   const choose = 'choose the threshold: --score-threshold, in code scoreThreshold, in requests score_threshold';
   const outside = Array.prototype.find.call(scores, (score: number) => score < 0 || score > 1) as number | undefined;
   if (hasDefaultThreshold(request) && outside !== undefined && positive + negative > 0) {
     return [
-      `the scores are not between 0 and 1, since one is ${String(outside)}, but decisions are made at the ${threshold}: ${share} are positive. If that is not meant, ${choose}`,
+      `the scores are not between 0 and 1, since one is ${String(outside)}, but decisions are made at the ${threshold}${isComplete ? `: ${share} are positive` : ''}. If that is not meant, ${choose}`,
     ];
   }
   // If there is no other decision, the metrics have a warning.
-  if (negative === 0 || positive === 0) return [];
+  if (negative === 0 || positive === 0 || !isComplete) return [];
   // Few positive decisions at a threshold that somebody chose may be meant.
   if (hasDefaultThreshold(request) && negative / (positive + negative) >= MOSTLY_ONE) {
     return [

@@ -180,8 +180,12 @@ async function measureSource(
     const small = files && (await smallFileStatistics(files, needed, request));
     byKind.push([needed.kind, small ?? (await scan(source, needed, request, bounds))]);
   }
-  const rows = files && (await (await import('../io/first-rows.ts')).readFirstRows(files));
-  const scores = rows && (await import('./column-notes.ts')).scoresOf(rows, request);
+  const rows = files && (await (await import('../io/first-rows.ts')).readFirstRows(files, [request.score]));
+  bounds.signal?.throwIfAborted();
+  const scores =
+    rows === undefined || request.minCell !== undefined
+      ? undefined
+      : (await import('./column-notes.ts')).scoresOf(rows, request);
   const validation = await inTurns(measureAttributes(measured, byKind, { ...bounds, scores }), bounds.signal);
   const notes = 'counted' in source ? (source.notes ?? []) : await notesOf(files, rows, request);
   return withCounted(withNotes(validation, notes), {

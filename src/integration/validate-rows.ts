@@ -210,8 +210,10 @@ function* measureSteps(plan: RowPlan, bounds: ValidateBounds): Generator<void, F
   return yield* measureAttributes(request, byKind, { ...bounds, scores: seenScores(plan) });
 }
 
-function seenScores({ columns: { yScore, naValues } }: RowPlan): Float64Array | undefined {
-  return yScore === undefined ? undefined : toFiniteNumbers(yScore, 'yScore', naValues);
+function seenScores({ request, columns: { yScore, naValues } }: RowPlan): Float64Array | undefined {
+  return yScore === undefined || request.minCell !== undefined
+    ? undefined
+    : toFiniteNumbers(yScore, 'yScore', naValues);
 }
 
 /** Returns the classes to average over, or undefined without `average`. */

@@ -37,7 +37,8 @@ export async function validateTable(
     signal?.throwIfAborted();
     byKind.push([needed.kind, await countTable(table, needed, request, classesOf(table, needed, request))]);
   }
-  const scores = request.score === undefined ? undefined : scoresOf(table, request.score, request);
+  const { score, minCell } = request;
+  const scores = score === undefined || minCell !== undefined ? undefined : scoresOf(table, score, request);
   const validation = await inTurns(measureAttributes(measured, byKind, { scores }), signal);
   return withCounted(validation, { request, statistics: withoutSmall(byKind, request.minCell) });
 }

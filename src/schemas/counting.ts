@@ -49,6 +49,13 @@ export const countingSchema = z
   .refine(({ yPred, score }) => (yPred === undefined) !== (score === undefined), {
     message: 'Give either decisions or predicted numbers ({yPred}), or scores ({score}).',
   })
+  .refine(
+    ({ yPred, score, yTrue, attributes }) => !attributes.flat().some((name) => [yPred, score, yTrue].includes(name)),
+    {
+      message:
+        'One column is used as a sensitive attribute and for the decisions, scores or true labels, so every group would have its own: change {attributes}, or {yPred}, {score} or {yTrue}.',
+    },
+  )
   .refine(({ score, scoreThreshold }) => score !== undefined || scoreThreshold === undefined, {
     message: 'A score threshold needs scores: add {score}.',
   })

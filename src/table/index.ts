@@ -49,7 +49,14 @@ export {
   readingWarnings,
   suspiciousGroups,
 } from './column-reading.ts';
-export { asNumbersWithout, MISSING_TEXTS, missingGroups, missingOutcomes, numbersAmong } from './missing-values.ts';
+export {
+  asNumbersWithout,
+  MISSING_TEXTS,
+  missingGroups,
+  missingOutcomes,
+  numbersAmong,
+  oftenMeansMissing,
+} from './missing-values.ts';
 export { labelValue, positiveLabelFor } from './label-values.ts';
 export {
   absentLabelError,
@@ -66,8 +73,10 @@ export { readTexts, type TextColumns } from './read-texts.ts';
 export { numberOfCell, TextColumn, type TextColumnOptions } from './text-column.ts';
 export {
   type FirstRows,
+  firstObjectsOf,
   firstRowsOf,
   firstRowsOfTable,
+  namesIdentifiers,
   IDENTIFIER_BYTES,
   partlyRepeatedIn,
   type RepeatedIdentifier,

@@ -1,4 +1,5 @@
 import { decodeUtf8 } from '../internal/decode-utf8.ts';
+import { parseObject } from '../internal/values.ts';
 import { columnToArray, takeRows } from './column.ts';
 import { csvHeader, splitFields } from './csv-reader.ts';
 import { MISSING_TEXTS } from './missing-values.ts';
@@ -88,6 +89,8 @@ export interface FirstRows {
   readonly rows: readonly (readonly string[])[];
   /** The decimal separator of numbers. */
   readonly decimal: '.' | ',' | undefined;
+  /** Whether the names are the first line of a text file. */
+  readonly hasLineOfNames: boolean;
 }
 
 /**
@@ -140,24 +143,45 @@ function countsOf(rows: FirstRows['rows'], column: number): ReadonlyMap<string, 
  * @throws {DataValidationError} if the bytes are not UTF-8, or have no header
  */
 export function firstRowsOf(title: string, start: Uint8Array, decimal: FirstRows['decimal']): FirstRows {
-  const isComplete = start.length < IDENTIFIER_BYTES;
-  // The start may end within a line, and within a character.
-  const text = decodeUtf8(isComplete ? start : start.subarray(0, start.lastIndexOf(LINE_FEED) + 1), title);
+  const text = completeLines(title, start);
   const { names, delimiter, lineEnd } = csvHeader(title, text, decimal);
   const lines = text.split(lineEnd).slice(1);
   const rows = lines.filter((line) => line !== '').map((line) => splitFields(line, delimiter));
-  return { names, rows, decimal };
+  return { names, rows, decimal, hasLineOfNames: true };
+}
+
+/** Returns the text of the complete lines at the start of a file, which may end within a line, and within a character. */
+function completeLines(title: string, start: Uint8Array): string {
+  const isComplete = start.length < IDENTIFIER_BYTES;
+  return decodeUtf8(isComplete ? start : start.subarray(0, start.lastIndexOf(LINE_FEED) + 1), title);
+}
+
+/**
+ * Returns the rows at the start of a file with one JSON object per line as texts. A missing value is an empty text.
+ * @param start the first {@link IDENTIFIER_BYTES} bytes, decompressed
+ * @returns undefined if a line is no object, which is an error elsewhere
+ */
+export function firstObjectsOf(title: string, start: Uint8Array): FirstRows | undefined {
+  const lines = completeLines(title, start)
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  const objects = lines.map(parseObject);
+  if (!objects.every((object) => object !== undefined)) return undefined;
+  const names = [...new Set(objects.flatMap((object) => Object.keys(object)))];
+  const textOf = (value: unknown): string => (value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)); // prettier-ignore
+  const rows = objects.map((object) => names.map((name) => textOf(object[name])));
+  return { names, rows, decimal: undefined, hasLineOfNames: false };
 }
 
 /** The maximum number of rows of a table in which identifiers are searched. */
 const MAX_TABLE_ROWS = 10_000;
 
-/** Returns the first rows of a table as texts. A missing value is an empty text. */
-export function firstRowsOfTable(table: Table): FirstRows {
+/** Returns the first rows of columns of a table as texts. A missing value is an empty text. */
+export function firstRowsOfTable(table: Table, names: readonly string[]): FirstRows {
   const rows = Int32Array.from({ length: Math.min(table.rowCount, MAX_TABLE_ROWS) }, (_, row) => row);
-  const columns = table.columnNames.map((name) => columnToArray(takeRows(table.column(name), rows)));
+  const columns = names.map((name) => columnToArray(takeRows(table.column(name), rows)));
   const texts = Array.from(rows, (row) => columns.map((values) => String(values[row] ?? '')));
-  return { names: table.columnNames, rows: texts, decimal: undefined };
+  return { names, rows: texts, decimal: undefined, hasLineOfNames: false };
 }
 
 /** Returns whether the name of a column says that its numbers are those of people or things. */

@@ -63,6 +63,8 @@ describe('evenhand run-pipeline', () => {
     const { stdout, stderr } = await runPeople('config.yml');
     expect(once(stdout)).to.match(note);
     expect(stderr).not.to.match(note);
+    writeFileSync(inFolder('strata.yml'), `${CONFIG}strata: union\n`);
+    expect(once((await runPeople('strata.yml')).stdout)).to.match(note);
     writeFileSync(inFolder('clusters.yml'), `${CONFIG}cluster: person\n`);
     expect(once((await runPeople('clusters.yml')).stdout)).not.to.match(note);
   });

@@ -5,6 +5,8 @@ import { expect } from 'chai';
 
 import { validateFile, validateSql } from '../../src/integration/validate-file.ts';
 import { validateRows } from '../../src/integration/validate-rows.ts';
+import { findFiles } from '../../src/io/find-files.ts';
+import { readFirstRows } from '../../src/io/first-rows.ts';
 import { openDuckDb } from '../../src/io/duckdb.ts';
 import type { ValidateInput } from '../../src/schemas/validate-values.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
@@ -115,6 +117,8 @@ describe('notes on columns of a file', () => {
     expect(await notesOf([coded('999')], { score: 'points', scoreThreshold: 0.5, naValues: ['999'] })).to.deep.equal(
       [],
     );
+    // The listed text is a number.
+    expect(await notesOf([coded('999.0')], { score: 'points', scoreThreshold: 0.5, naValues: ['999'] })).to.deep.equal([]); // prettier-ignore
     expect(await notesOf([coded('1.5')], { score: 'points', scoreThreshold: 0.5 })).to.deep.equal([]);
   });
 
@@ -178,6 +182,41 @@ describe('notes on columns of a file', () => {
         }
       });
     }
+
+    it('say nothing about a line of names, which such files do not have', async () => {
+      const file = path.join(folder(), 'unnamed.parquet');
+      const engine = openDuckDb();
+      await engine.run(
+        (session) =>
+        session.rows(`COPY (SELECT i % 2 AS "0", i % 3 AS "1", i AS "2" FROM range(200) AS t(i)) TO '${file}' (FORMAT parquet)`), // prettier-ignore
+      );
+      await engine.close();
+      const { notes = [] } = await validateFile(file, { yPred: '0', attributes: [['1']], withCi: false });
+      expect(notes).to.deep.equal([]);
+    });
+
+    it('show no values and counts of rows if small counts are left out', async () => {
+      const file = await written('rows.parquet', 'FORMAT parquet');
+      const input = { attributes: [['sex']], withCi: false, score: 'points', scoreThreshold: 0.5 };
+      expect((await validateFile(file, input)).notes).to.have.length(3);
+      expect((await validateFile(file, { ...input, minCell: 5 })).notes ?? []).to.deep.equal([]);
+    });
+
+    it('need only some columns of a wide file, the score among them', async () => {
+      const file = path.join(folder(), 'wide.parquet');
+      const wide = Array.from({ length: 300 }, (_, column) => `i % 7 AS c${String(column)}`);
+      const engine = openDuckDb();
+      await engine.run(
+        (session) =>
+        session.rows(`COPY (SELECT ${wide.join(', ')}, i % 2 AS sex, CASE WHEN i % 5 = 0 THEN 999 ELSE i % 50 END AS points, i // 4 AS person_id FROM range(400) AS t(i)) TO '${file}' (FORMAT parquet)`), // prettier-ignore
+      );
+      const found = await findFiles(file);
+      expect((await readFirstRows(found, ['points']))?.names.slice(0, 3)).to.deep.equal(['points', 'person_id', 'c0']);
+      expect((await readFirstRows(found))?.names).to.have.length(40);
+      await engine.close();
+      const { notes = [] } = await validateFile(file, { score: 'points', scoreThreshold: 25, attributes: [['sex']], withCi: false }); // prettier-ignore
+      expect(notes.join('\n')).to.match(/^the score 999 occurs 80 times.*\ncolumn 'person_id' has about 4\.0 rows/);
+    });
 
     it('are only those on names for a database, of which no row is read', async () => {
       const engine = openDuckDb();

@@ -73,7 +73,7 @@ async function run(
   await assertOutputs(out ?? [], inputs);
   const findProvenance = startProvenance(options.json === true || out !== undefined, { call, options, inputs });
   const result = await impactRatios(csv, request);
-  const notes = impactRatioNotes(result, request, await readFirstRows(options.csv));
+  const notes = impactRatioNotes(result, request, await readFirstRows(options.csv, [request.score]));
   const provenance = await findProvenance(result.n + result.nWithoutOutcome);
   const results = toSnakeCaseJson(result) as object;
   const body = withManifest(notes.length === 0 ? results : { ...results, notes }, provenance);

@@ -14,6 +14,7 @@ import {
   encodeGroups,
   firstRowsOfTable,
   INTERSECTION_SEPARATOR,
+  namesIdentifiers,
   readTexts,
   type Table,
   toBinary,
@@ -119,7 +120,9 @@ export function readWorkflowRows(config: PipelineConfig, given: Table): Workflow
       ...ofTexts,
       ...warnings,
       ...(task === 'binary' ? leakNotes(table, features, { name: training.targetColumn, y: targets }) : []),
-      ...(clusters === undefined ? heldOutRowsNotes(firstRowsOfTable(table), used) : []),
+      ...(config.cluster === undefined
+        ? heldOutRowsNotes(firstRowsOfTable(table, table.columnNames.filter(namesIdentifiers)), used)
+        : []),
       ...dropped,
       ...missingWarnings(leftOut),
     ],

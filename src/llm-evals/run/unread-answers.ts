@@ -69,12 +69,13 @@ const ERROR_TEXT =
 const ERROR_LETTERS = 120;
 
 /**
- * Returns the answers that are messages of errors: several that are the same text apart from numbers, and name an error at
+ * Returns the answers that are messages of errors: several that are the same text apart from numbers and ids, and name an error at
  * their start. A single answer may speak of an error.
  */
 function errorTexts(texts: readonly string[]): readonly string[] {
   const found = texts.filter((text) => ERROR_TEXT.test(text.slice(0, ERROR_LETTERS)));
-  const groups = groupBy(found, (text) => text.replaceAll(/\d+/g, '#'));
+  // Numbers and ids of requests differ.
+  const groups = groupBy(found, (text) => text.replaceAll(/[\da-f-]{8,}|\d+/gi, '#'));
   return [...groups.values()].filter(({ length }) => length >= MIN_EQUAL).flat();
 }
 

@@ -123,8 +123,8 @@ export function sharesInWords(
  */
 const [FEW_LABELS, MANY_LABELS] = [0.05, 0.5];
 
-/** The smallest number of rows with a decision from which equal true labels are no coincidence. */
-const MIN_FILLED = 30;
+/** The smallest number of labelled rows with a decision from which equal true labels are rarely a coincidence. */
+const MIN_FILLED = 100;
 
 /** The smallest share of the rarer true label of the other decision. With fewer, nearly all decisions may be right. */
 const MIXED_SHARE = 0.05;
@@ -144,7 +144,7 @@ function filledLabels(totalOf: (truth: TruthState, decision: 0 | 1) => number): 
     const signs = ['negative', 'positive'] as const;
     const label = own[0] > 0 ? 'negative' : 'positive';
     return [
-      `all ${formatCount(rows)} rows with a ${signs[decision]} decision have a ${label} true label, and those with a ${signs[other]} decision have both. If the label of these rows is not known and was filled in, leave it empty: rates of true labels, and gaps between them, would mean nothing`,
+      `all ${formatCount(rows)} rows with a ${signs[decision]} decision and a true label have a ${label} one, and those with a ${signs[other]} decision have both. If the label of these rows is not known and was filled in, leave it empty: rates of true labels, and gaps between them, would mean nothing`,
     ];
   });
 }

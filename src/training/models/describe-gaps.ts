@@ -52,8 +52,14 @@ function otherUnit(spec: NumericFeature, values: Float64Array): string[] {
   ];
 }
 
-/** From how many standard deviations of the training rows, and which share of the rows, one value may be a code. */
-const [CODE_DISTANCE, CODE_SHARE] = [3, 0.05];
+/** From how many standard deviations of the training rows one value may be a code. */
+const CODE_DISTANCE = 3;
+
+/**
+ * At most 1/z^2 of the rows of training can have a value that is z standard deviations from their mean (Chebyshev). With
+ * so many times this share, the value has another meaning than in training.
+ */
+const CODE_EXCESS = 2;
 
 /** Describes a value that many rows have, and that is far from those in training: usually, a code for a missing value. */
 function codedGap(spec: NumericFeature, values: Float64Array): string[] {
@@ -63,7 +69,10 @@ function codedGap(spec: NumericFeature, values: Float64Array): string[] {
     if (Math.abs(value - spec.mean) >= CODE_DISTANCE * spec.scale) counts.set(value, (counts.get(value) ?? 0) + 1);
   }
   return [...counts]
-    .filter(([, count]) => count >= Math.max(MIN_VALUES, CODE_SHARE * values.length) && count < values.length)
+    .filter(([value, count]) => {
+      const largestShare = ((value - spec.mean) / spec.scale) ** -2;
+      return count >= Math.max(MIN_VALUES, CODE_EXCESS * largestShare * values.length) && count < values.length;
+    })
     .map(
       ([value, count]) =>
       describeGap(spec, `${counted(count, 'row has', 'rows have')} the value ${String(value)}, far from those in training (mean ${formatNumber(spec.mean, 2)}, standard deviation ${formatNumber(spec.scale, 2)}); if it stands for a missing value, leave it empty`), // prettier-ignore

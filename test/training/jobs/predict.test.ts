@@ -8,6 +8,8 @@ import { openDuckDb } from '../../../src/io/index.ts';
 import { LinearRegression } from '../../../src/training/estimators/linear-regression.ts';
 import { predictFile, predictTable } from '../../../src/training/jobs/predict-table.ts';
 import { trainReductions } from '../../../src/training/jobs/train-reductions.ts';
+import { Table } from '../../../src/table/index.ts';
+import { describeUnlikelyNumbers } from '../../../src/training/models/describe-gaps.ts';
 import { loadModel } from '../../../src/training/models/load-model.ts';
 import { saveModel } from '../../../src/training/models/save-model.ts';
 import { plainFeatures } from '../../../src/training/models/model-card.ts';
@@ -104,6 +106,11 @@ describe('predictions for tables and files', () => {
       /feature 'x': 30 rows have the value -99, far from those in training \(mean .*\); if it stands for a missing value, leave it empty/,
     );
     expect(await warningsOf(x.map((value, row) => (row < 4 ? -99 : value)))).not.to.match(/leave it empty/);
+    // A property that 8 of 100 rows have is 3.4 standard deviations from the mean, in training as well.
+    const rare = { kind: 'numeric' as const, name: 'rare', marksMissing: false, mean: 0.08, scale: Math.sqrt(0.08 * 0.92) }; // prettier-ignore
+    const gapsOf = (ones: number): string[] => describeUnlikelyNumbers(Table.from({ rare: Array.from({ length: 600 }, (_, row) => Number(row < ones)) }), [rare]); // prettier-ignore
+    expect([...gapsOf(48), ...gapsOf(70)]).to.deep.equal([]);
+    expect(gapsOf(150)[0]).to.match(/150 rows have the value 1, far from those in training/);
   });
 
   it('return the texts of files unchanged: long identifiers, leading zeros and commas', async () => {
