@@ -88,7 +88,8 @@ export async function withDuckDbRelation<T>(
   );
 }
 
-function isQuery(source: SqlSource): source is QuerySource {
+/** Returns whether a source is a query, and not files. */
+export function isQuery(source: SqlSource): source is QuerySource {
   return typeof source === 'object' && 'engine' in source;
 }
 

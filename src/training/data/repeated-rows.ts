@@ -30,12 +30,21 @@ export function repeatedTestNotes(rows: Rows, test: Rows, features: readonly str
   const isSame = trained.length === tested.length && trained.every((code, row) => code === tested[row]);
   const isMore = repeated.share > byChance.share + MIN_EXCESS && sharesDiffer(repeated, byChance);
   if (!isSame && !isMore) return [];
-  const which = isSame
-    ? 'the test rows are the training rows'
-    : `${formatCount(found)} of ${formatCount(tested.length)} test rows (${formatShare(repeated.share)}) equal a training row in all features, the target and the group, against ${formatShare(byChance.share)} by chance`;
+  if (isSame) return [sameRowsNote()];
   return [
-    `${which}, so the values on test rows are better than on new rows: give rows that no model was trained on, or hold out rows (folds)`,
+    noteOf(
+      `${formatCount(found)} of ${formatCount(tested.length)} test rows (${formatShare(repeated.share)}) equal a training row in all features, the target and the group, against ${formatShare(byChance.share)} by chance`,
+    ),
   ];
+}
+
+/** Returns the note on test rows that are all training rows. */
+export function sameRowsNote(): string {
+  return noteOf('the test rows are the training rows');
+}
+
+function noteOf(which: string): string {
+  return `${which}, so the values on test rows are better than on new rows: give rows that no model was trained on, or hold out rows (folds)`;
 }
 
 /** Returns a number for each row, which is the same for equal rows, and hardly ever for others. */

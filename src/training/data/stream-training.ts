@@ -5,7 +5,8 @@ import type { OnProgress } from '../../internal/progress.ts';
 import { createRandom, type Random } from '../../internal/random.ts';
 import type { StreamedColumn } from '../../io/column-stream.ts';
 import { type RowStream, withRowStream } from '../../io/row-stream.ts';
-import type { SqlSource } from '../../io/sql-source.ts';
+import { findFiles, sameContentNotes } from '../../io/find-files.ts';
+import { isQuery, type SqlSource } from '../../io/sql-source.ts';
 import { missingGroups, missingOutcomes, numbersAmong, readingWarnings, unknownColumn } from '../../table/index.ts';
 import { assertFeatures, encodedWidth, type FeatureSpec, MAX_LEVELS } from './feature-encoder.ts';
 import {
@@ -16,6 +17,7 @@ import {
   MAX_CODES,
   MAX_TEXTS,
 } from './label-dictionary.ts';
+import { sameRowsNote } from './repeated-rows.ts';
 import { blocksOf, type RowBlocks, type RowEncoding } from './row-blocks.ts';
 import { createRowFile, type RowColumns, type RowFileWriter } from './row-file.ts';
 import {
@@ -144,15 +146,27 @@ export async function readStreamTraining(given: StreamTrainingSource, options: S
       await own.read(rows, false);
       return own;
     });
-    if (testSource !== undefined)
-      await withRowStream(testSource, { columns: reader.names, labels }, (rows) => reader.read(rows, true));
-    return reader.finish();
+    if (testSource === undefined) return reader.finish();
+    await withRowStream(testSource, { columns: reader.names, labels }, (rows) => reader.read(rows, true));
+    const training = reader.finish();
+    const isSame = await haveSameRows(source, testSource);
+    return isSame ? { ...training, warnings: [...training.warnings, sameRowsNote()] } : training;
   } catch (error) {
     for (const reader of opened) reader.remove();
     // The reader of files would report the reason of an abort as a file that cannot be read.
     options.signal?.throwIfAborted();
     throw error;
   }
+}
+
+/** Returns whether two sources are one query, one file, or files with the same content. Other rows are not compared. */
+async function haveSameRows(source: SqlSource, testSource: SqlSource): Promise<boolean> {
+  if (isQuery(source) && isQuery(testSource)) {
+    return (['engine', 'table', 'query'] as const).every((key) => source[key] === testSource[key]);
+  }
+  if (isQuery(source) || isQuery(testSource)) return false;
+  const files = [...(await findFiles(source)).files, ...(await findFiles(testSource)).files];
+  return files.length === 2 && (await sameContentNotes({ files })).length === 1;
 }
 
 /** Reads rows into a file, and learns their labels, groups and moments. */
