@@ -263,8 +263,7 @@ function codedGroupNotes(names: readonly string[], groups: MeasuredRows['groups'
     if (labels.length > MANY_NUMBERS || !labels.every((label) => /^-?\d+$/.test(label.trim()))) return [];
     const rest = labels.map(Number).filter((label) => !CODES.has(label));
     const [smallest, largest] = [Math.min(...rest), Math.max(...rest)];
-    // Among 0 to 8, the group 9 is one of ten.
-    // -1, 0 and 1 are also three answers.
+    // Among 0 to 8, the group 9 is one of ten; and -1, 0 and 1 are also three answers.
     const isCode = (label: number): boolean =>
       CODES.has(label) && (label < 0 ? smallest >= 0 && (label < -1 || largest > 1) : label > 2 * largest + 1);
     const codes = labels.filter((label) => isCode(Number(label))).sort((a, b) => Number(a) - Number(b));
@@ -279,7 +278,7 @@ function codedGroupNotes(names: readonly string[], groups: MeasuredRows['groups'
 const MIN_WORD = 3;
 
 /** Matches words of sexes in English, German, French and Spanish. */
-const SEX_WORD = /^(fe)?male$|^(wo)?man$|^weiblich$|^männlich$|^frau$|^mann$|^(f|m)emme$|^féminin$|^masculin$|^femenino$|^masculino$|^mujer$|^hombre$/i; // prettier-ignore
+const SEX_WORD = /^(fe)?male$|^(wo)?man$|^weiblich$|^männlich$|^frau$|^mann$|^femme$|^homme$|^féminin$|^masculin$|^femenino$|^masculino$|^mujer$|^hombre$/i; // prettier-ignore
 
 /** Notes groups such as 'F' and 'female', of which one may be the first letter of the other. */
 function abbreviationNotes(names: readonly string[], groups: MeasuredRows['groups']): string[] {

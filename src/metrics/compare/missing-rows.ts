@@ -151,7 +151,8 @@ function filledLabels(totalOf: (truth: TruthState, decision: 0 | 1) => number): 
 
 /**
  * Returns a note if true labels are known only for one decision, as for loans: who is refused cannot repay. Then the
- * other decision hardly occurs among the rows with a label, and rates of each true label are near 0 or 1 in every group.
+ * other decision hardly occurs among the rows with a label, and rates of each true label are near 0 or 1 in every group. If
+ * the labels of one decision are all equal, they may have been filled in, which is noted too.
  * @param totalOf returns the number of rows of all groups with a true label (2 if it is missing) and a decision
  */
 export function selectedLabels(totalOf: (truth: TruthState, decision: 0 | 1) => number): string[] {
