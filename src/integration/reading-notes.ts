@@ -387,8 +387,8 @@ function thresholdNotes(
   ];
 }
 
-/** The maximum number of scores among which a code is searched. */
-const MAX_SCORES = 10_000;
+/** The number of scores among which a code is searched. */
+export const SEEN_SCORES = 10_000;
 
 /** How many times farther a code is from the nearest score than the scores are from each other. */
 const CODE_DISTANCE = 5;
@@ -399,7 +399,7 @@ const MIN_REPEATED = 5;
 /** Notes a score that occurs often, far below or above all others, such as 999 for no score. */
 export function codedScoreNotes(scores: ArrayLike<number>): string[] {
   const counts = new Map<number, number>();
-  for (let index = 0; index < Math.min(scores.length, MAX_SCORES); index++) {
+  for (let index = 0; index < Math.min(scores.length, SEEN_SCORES); index++) {
     const score = scores[index] as number;
     if (Number.isFinite(score)) counts.set(score, (counts.get(score) ?? 0) + 1);
   }
@@ -411,7 +411,7 @@ export function codedScoreNotes(scores: ArrayLike<number>): string[] {
     const distance = Math.min(Math.abs(code - first), Math.abs(code - last));
     if (count < MIN_REPEATED || distance <= CODE_DISTANCE * (last - first)) return [];
     return [
-      `the score ${String(code)} occurs ${formatCount(count)} times${scores.length > MAX_SCORES ? ` among the first ${formatCount(MAX_SCORES)}` : ''}, and all others are from ${String(first)} to ${String(last)}. If it stands for a missing value, name it with --na-values ${String(code)}, in code naValues`,
+      `the score ${String(code)} occurs ${formatCount(count)} times${scores.length > SEEN_SCORES ? ` among the first ${formatCount(SEEN_SCORES)}` : ''}, and all others are from ${String(first)} to ${String(last)}. If it stands for a missing value, name it with --na-values ${String(code)}, in code naValues`,
     ];
   };
   return [...noteOf(values[0] as number, values.slice(1)), ...noteOf(values.at(-1) as number, values.slice(0, -1))];

@@ -14,6 +14,7 @@ import {
   withCounted,
   withoutSmall,
 } from './measure-attributes.ts';
+import { SEEN_SCORES } from './reading-notes.ts';
 import { countTable, scoresOf } from './table-statistics.ts';
 import { inTurns } from './validate-bounds.ts';
 
@@ -38,9 +39,15 @@ export async function validateTable(
     byKind.push([needed.kind, await countTable(table, needed, request, classesOf(table, needed, request))]);
   }
   const { score, minCell } = request;
-  const scores = score === undefined || minCell !== undefined ? undefined : scoresOf(table, score, request);
+  const scores = score === undefined || minCell !== undefined ? undefined : firstScores(table, score, request);
   const validation = await inTurns(measureAttributes(measured, byKind, { scores }), signal);
   return withCounted(validation, { request, statistics: withoutSmall(byKind, request.minCell) });
+}
+
+/** Returns the first scores, as of a file: notes need no more, and reading millions again takes seconds in a browser. */
+function firstScores(table: Table, score: string, request: ValidateRequest): Float64Array {
+  const first = Int32Array.from({ length: Math.min(table.rowCount, SEEN_SCORES) }, (_, row) => row);
+  return scoresOf(table.select([score]).take(first), score, request);
 }
 
 function classesOf(
