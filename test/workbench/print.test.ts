@@ -61,6 +61,10 @@ describeWithBrowser('the printed workbench', (browser) => {
   async function print({ page }: WorkbenchPage): Promise<Printed> {
     await page.emulateMediaType('print');
     await page.setViewport({ width: PAPER_WIDTH, height: 1000 });
+    // A browser prints only when the pictures are there. On a busy machine, that takes a moment.
+    await page.waitForFunction(
+      `[...document.querySelectorAll('figure img')].every(({ complete, naturalWidth }) => complete && naturalWidth > 0)`,
+    );
     const printed = (await page.evaluate(READ_PAGE)) as Printed;
     expect(printed.controls, 'no control is printed').to.deep.equal([]);
     expect(printed.cut, 'nothing is cut off').to.deep.equal([]);
