@@ -69,8 +69,8 @@ const ERROR_TEXT =
 const ERROR_LETTERS = 120;
 
 /**
- * Returns the answers that are messages of errors: several that are the same text apart from numbers and ids, and name an error at
- * their start. A single answer may speak of an error.
+ * Returns the answers that are messages of errors: several that are the same text apart from numbers and ids, and name an
+ * error at their start. A single answer may speak of an error.
  */
 function errorTexts(texts: readonly string[]): readonly string[] {
   const found = texts.filter((text) => ERROR_TEXT.test(text.slice(0, ERROR_LETTERS)));
@@ -80,8 +80,8 @@ function errorTexts(texts: readonly string[]): readonly string[] {
 }
 
 /**
- * Returns warnings if answers are empty, were cut off, are messages of an error or are all the same text, such as the page of an error. Measures
- * of such texts are defined, and their gaps are 0.
+ * Returns warnings if answers are empty, were cut off, are messages of an error or are all the same text, such as the page
+ * of an error. Measures of such texts are defined, and their gaps are 0.
  */
 export function answerWarnings(transcripts: readonly Transcript[]): string[] {
   const answers = distinctAnswers(transcripts).flatMap(({ text, finishReason }) =>

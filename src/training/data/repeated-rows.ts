@@ -1,6 +1,7 @@
 import { formatCount, formatShare } from '../../internal/format.ts';
 import { sharesDiffer } from '../../stats/share-difference.ts';
 import type { CategoricalColumn, Column, Table } from '../../table/index.ts';
+import { absorb, murmurHash, uniformOf } from '../murmur-hash.ts';
 
 /** Rows with their features, 0 or 1 as the target, and their groups. */
 interface Rows {
@@ -29,8 +30,8 @@ export function repeatedTestNotes(rows: Rows, test: Rows, features: readonly str
   const byChance = { n: trained.length, share: trained.filter((code) => (counts.get(code) ?? 0) > 1).length / trained.length }; // prettier-ignore
   const isSame = trained.length === tested.length && trained.every((code, row) => code === tested[row]);
   const isMore = repeated.share > byChance.share + MIN_EXCESS && sharesDiffer(repeated, byChance);
-  if (!isSame && !isMore) return [];
   if (isSame) return [sameRowsNote()];
+  if (!isMore) return [];
   return [
     noteOf(
       `${formatCount(found)} of ${formatCount(tested.length)} test rows (${formatShare(repeated.share)}) equal a training row in all features, the target and the group, against ${formatShare(byChance.share)} by chance`,
@@ -49,41 +50,31 @@ function noteOf(which: string): string {
 
 /** Returns a number for each row, which is the same for equal rows, and hardly ever for others. */
 function rowCodes({ table, y, groups }: Rows, features: readonly string[]): Float64Array {
-  const [high, low] = [new Uint32Array(y.length), new Uint32Array(y.length)];
-  const add = (codesOf: (row: number) => readonly [number, number]): void => {
-    for (let row = 0; row < y.length; row++) {
-      const [first, second] = codesOf(row);
-      high[row] = mixed(high[row] as number, first, 0x85ebca6b);
-      low[row] = mixed(low[row] as number, second, 0xc2b2ae35);
-    }
+  const columns = [...features.map((name) => table.column(name)), groups];
+  const statesOf = (seed: number): Int32Array => {
+    const states = Int32Array.from(y, (label) => absorb(seed, label));
+    for (const column of columns) absorbColumn(states, column, seed);
+    return states;
   };
-  for (const column of [...features.map((name) => table.column(name)), groups]) add(valueCodes(column));
-  add((row) => [y[row] as number, y[row] as number]);
-  return Float64Array.from(high, (code, row) => code * 2 ** 21 + ((low[row] as number) >>> 11));
+  const [high, low] = [statesOf(0), statesOf(1)];
+  return Float64Array.from(high, (state, row) => uniformOf(state, low[row] as number));
 }
 
-function valueCodes(column: Column): (row: number) => readonly [number, number] {
+/** Adds the values of a column to the hashes of the rows. */
+function absorbColumn(states: Int32Array, column: Column, seed: number): void {
   if (column.kind === 'categorical') {
-    const ofLabels = column.labels.map((label) => [textCode(label, 1), textCode(label, 2)] as const);
-    return (row) => ofLabels[column.codes[row] as number] ?? [0, 0];
+    const encoder = new TextEncoder();
+    const ofLabels = column.labels.map((label) => murmurHash(encoder.encode(label), seed));
+    for (let row = 0; row < states.length; row++) {
+      states[row] = absorb(states[row] as number, ofLabels[column.codes[row] as number] ?? 0);
+    }
+    return;
   }
   const number = new Float64Array(1);
-  const bits = new Uint32Array(number.buffer);
-  return (row) => {
+  const words = new Int32Array(number.buffer);
+  for (let row = 0; row < states.length; row++) {
     // -0 equals 0.
     number[0] = (column.values[row] as number) + 0;
-    const [first = 0, second = 0] = bits;
-    return [first ^ Math.imul(second, 0x9e3779b1), second ^ Math.imul(first, 0x27d4eb2f)];
-  };
-}
-
-function textCode(text: string, seed: number): number {
-  let code = seed;
-  for (let index = 0; index < text.length; index++) code = mixed(code, text.charCodeAt(index), 0x01000193);
-  return code;
-}
-
-function mixed(code: number, value: number, factor: number): number {
-  const sum = Math.imul((code ^ value) >>> 0, factor);
-  return (sum ^ (sum >>> 15)) + Math.imul(code, 31);
+    states[row] = absorb(absorb(states[row] as number, words[0] as number), words[1] as number);
+  }
 }
