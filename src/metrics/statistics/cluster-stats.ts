@@ -98,8 +98,8 @@ function slotsOf(
   size: number,
   add: (totals: Float64Array, start: number, row: number) => void,
 ): Slots {
-  const { clusters, groups, groupCount } = rows;
-  const order = rowsByCluster(rows);
+  const { clusters, clusterCount, groups, groupCount } = rows;
+  const order = rowsByCode(clusters, clusterCount, groups);
   const slots = new Int32Array(groups.length);
   // The last cluster with rows of each group, and the slot of the group in it.
   const lastCluster = new Int32Array(groupCount).fill(-1);
@@ -125,22 +125,21 @@ function slotsOf(
   return { ...rows, clusters: clusterOf, groups: groupOf, size, totals };
 }
 
-/** Returns the rows that have a group, sorted by cluster (counting sort). */
-function rowsByCluster({ clusters, groups, clusterCount }: ClusterRows): Int32Array {
-  const next = new Int32Array(clusterCount + 1);
+/** Returns the rows that have a group, sorted by their codes below `count`, and in their order within a code. */
+export function rowsByCode(codes: ArrayLike<number>, count: number, groups: ArrayLike<number>): Int32Array {
+  const next = new Int32Array(count + 1);
   for (let row = 0; row < groups.length; row++) {
     if ((groups[row] as number) < 0) continue;
-    const cluster = clusters[row] as number;
-    next[cluster + 1] = (next[cluster + 1] as number) + 1;
+    const code = codes[row] as number;
+    next[code + 1] = (next[code + 1] as number) + 1;
   }
-  for (let cluster = 0; cluster < clusterCount; cluster++)
-    next[cluster + 1] = (next[cluster + 1] as number) + (next[cluster] as number);
-  const order = new Int32Array(next[clusterCount] as number);
+  for (let code = 0; code < count; code++) next[code + 1] = (next[code + 1] as number) + (next[code] as number);
+  const order = new Int32Array(next[count] as number);
   for (let row = 0; row < groups.length; row++) {
     if ((groups[row] as number) < 0) continue;
-    const cluster = clusters[row] as number;
-    order[next[cluster] as number] = row;
-    next[cluster] = (next[cluster] as number) + 1;
+    const code = codes[row] as number;
+    order[next[code] as number] = row;
+    next[code] = (next[code] as number) + 1;
   }
   return order;
 }

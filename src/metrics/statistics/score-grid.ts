@@ -89,7 +89,7 @@ export function collectScores(
     labels,
     groups: Int32Array.from(exact, ({ group }) => group),
     scores: Float64Array.from(exact, ({ score }) => score),
-    ...makeTables((name) => Float64Array.from(exact.flatMap((entry) => entry[name]))),
+    ...makeTables((name) => pairsOf(exact, name)),
     step,
     losses: step === 0 ? null : losses,
     hasTruth: true,
@@ -98,17 +98,27 @@ export function collectScores(
   };
 }
 
+/** Lists the two values of each entry. */
+function pairsOf(entries: readonly ScoreEntry[], name: keyof CellTables): Float64Array {
+  const pairs = new Float64Array(2 * entries.length);
+  entries.forEach((entry, index) => {
+    pairs.set(entry[name], 2 * index);
+  });
+  return pairs;
+}
+
 /** Returns the entries of statistics. */
 export function scoreEntries(stats: ScoreStats): ScoreEntry[] {
-  const pair = (table: Float64Array, index: number): [number, number] => [
-    table[2 * index] as number,
-    table[2 * index + 1] as number,
-  ];
   return Array.from(stats.scores, (score, index) => ({
     group: stats.groups[index] as number,
     score,
-    ...makeTables((name) => pair(stats[name], index)),
+    ...pairsAt(stats, index),
   }));
+}
+
+/** Returns the two values of an entry in each table. */
+export function pairsAt(tables: CellTables, index: number): Pick<ScoreEntry, keyof CellTables> {
+  return makeTables((name) => [tables[name][2 * index] as number, tables[name][2 * index + 1] as number] as const);
 }
 
 /** Returns the index of a score of a group in score statistics, by bisection. The group must have the score. */
