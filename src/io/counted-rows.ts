@@ -101,8 +101,24 @@ export type CountsSource = DataPaths | FileSource | TableSource | CountedRows;
  */
 export async function readCounts(source: CountsSource): Promise<CountedRows> {
   if (isCounted(source)) return source;
-  return countedRows(
+  const counts = countedRows(
     isTable(source) ? { title: 'the table of counts', counted: await readTable(source) } : await loadCounts(source),
+  );
+  return { ...counts, notes: [...(counts.notes ?? []), ...percentageNotes(counts)] };
+}
+
+/** Notes an attribute whose groups have 100 rows each: usually, each count is a percentage. */
+function percentageNotes({ counted }: CountedRows): string[] {
+  const { values: n } = counted.numeric('n');
+  const attributes = counted.columnNames.filter((name) => !Object.hasOwn(COUNT_COLUMNS, name));
+  const ofHundred = attributes.filter((name) => {
+    const { codes, labels } = counted.categorical(name);
+    const sums = labels.map(() => 0);
+    codes.forEach((code, row) => (sums[code] = (sums[code] ?? 0) + (n[row] as number)));
+    return labels.length > 1 && sums.every((sum) => sum === 100);
+  });
+  return ofHundred.map(
+    (name) => `every group of '${name}' has 100 rows. If the counts are percentages, intervals and p-values are wrong: give numbers of rows`, // prettier-ignore
   );
 }
 

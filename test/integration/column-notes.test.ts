@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { expect } from 'chai';
 
-import { validateFile, validateSql } from '../../src/integration/validate-file.ts';
+import { validateCounts, validateFile, validateSql } from '../../src/integration/validate-file.ts';
 import { validateRows } from '../../src/integration/validate-rows.ts';
 import { findFiles } from '../../src/io/find-files.ts';
 import { readFirstRows } from '../../src/io/first-rows.ts';
@@ -216,6 +216,17 @@ describe('notes on columns of a file', () => {
       await engine.close();
       const { notes = [] } = await validateFile(file, { score: 'points', scoreThreshold: 25, attributes: [['sex']], withCi: false }); // prettier-ignore
       expect(notes.join('\n')).to.match(/^the score 999 occurs 80 times.*\ncolumn 'person_id' has about 4\.0 rows/);
+    });
+
+    it('say of counts that add up to 100 in each group that they may be percentages', async () => {
+      const notesOfCounts = async (n: readonly number[]): Promise<readonly string[] | undefined> => {
+        const counts = { sex: ['f', 'f', 'm', 'm'], decision: [0, 1, 0, 1], n };
+        return (await validateCounts(counts, { attributes: [['sex']], withCi: false })).notes;
+      };
+      expect(await notesOfCounts([70, 30, 55, 45])).to.deep.equal([
+        "every group of 'sex' has 100 rows. If the counts are percentages, intervals and p-values are wrong: give numbers of rows",
+      ]);
+      expect(await notesOfCounts([70, 30, 55, 46])).to.equal(undefined);
     });
 
     it('are only those on names for a database, of which no row is read', async () => {
