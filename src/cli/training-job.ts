@@ -218,7 +218,7 @@ export function quoted(names: readonly string[], separator: string): string {
 /** Returns tables that compare the models with and without the constraint, for all rows and for each group. */
 export function comparisonTables(result: TrainingJobResult): ReportTable[] {
   return [
-    comparisonTable('On held-out rows, which neither model was trained on', result.baseline, result.final),
+    comparisonTable('On held-out rows', result.baseline, result.final),
     comparisonTable('On the training rows', result.train.baseline, result.train.final),
     ...groupTable(result),
   ];

@@ -8,11 +8,12 @@ import { FairnessABTestAnalyzer } from '../monitoring/ab-test/fairness-ab-test-a
 import { splitArms } from '../monitoring/ab-test/split-arms.ts';
 import type { ABTestRequest } from '../schemas/ab-test.ts';
 import type { DataPaths, FileSource } from '../schemas/data-source.ts';
-import type { Table } from '../table/index.ts';
+import { INTERSECTION_SEPARATOR, type Table } from '../table/index.ts';
 import type { TrainingSource } from '../training/data/training-data.ts';
 import { type CalibrateTableOptions, calibrateTable } from '../training/postprocessing/calibrator/calibrate-table.ts';
-import type { TableCalibration } from '../training/postprocessing/calibrator/table-calibration.ts';
+import type { MeasuredCalibration, TableCalibration } from '../training/postprocessing/calibrator/table-calibration.ts';
 import { clusterNotes, heldOutRowsNotes } from './column-notes.ts';
+import { groupNotes } from './reading-notes.ts';
 
 type Source = DataPaths | FileSource;
 
@@ -40,6 +41,12 @@ export async function calibrateFile(
   const { score = 'score', target = 'y', group = ['g'] } = columns;
   const table = await loadData(csv, { columns: [...new Set([score, target, ...group])], labels: group });
   return calibrateTable({ table, ...columns }, options);
+}
+
+/** Returns notes on groups of a calibration that are probably not meant, such as one for each age. */
+export function calibratedGroupNotes({ columns, after }: MeasuredCalibration): readonly string[] {
+  const rows = new Map(after.groups.map(({ group, n }) => [group, n]));
+  return groupNotes([columns.group.join(INTERSECTION_SEPARATOR)], [rows]);
 }
 
 /** The files of a training, and the roles of their columns. */

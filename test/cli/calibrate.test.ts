@@ -74,6 +74,18 @@ describe('evenhand calibrate', () => {
     );
   });
 
+  it('notes a column of ages, of which each is a group', async () => {
+    const rows = Array.from({ length: 300 }, (_, row) => `${String((row % 10) / 10)},${String(row % 2)},${String(20 + (row % 30))}`); // prettier-ignore
+    const { stdout } = await runCli([
+      'calibrate',
+      '--csv',
+      write('ages.csv', ['score,y,age', ...rows]),
+      '--group',
+      'age',
+    ]);
+    expect(joinLines(stdout)).to.include("Column 'age' has 30 different numbers, and each is a group.");
+  });
+
   it('writes rows, plot, JSON and the calibrator', async () => {
     const out = (name: string): string => path.join(folder(), 'run', name);
     const { code, stdout } = await runCli([

@@ -3,7 +3,13 @@ import path from 'node:path';
 
 import { documentToHtml } from '../../document/document-to-html.ts';
 import { documentToMarkdown } from '../../document/document-to-markdown.ts';
-import { calibrateFile, heldOutNotes, loadTrainingSource, planABTest } from '../../integration/file-jobs.ts';
+import {
+  calibratedGroupNotes,
+  calibrateFile,
+  heldOutNotes,
+  loadTrainingSource,
+  planABTest,
+} from '../../integration/file-jobs.ts';
 import {
   predictionsDocument,
   predictionsToJson,
@@ -147,7 +153,10 @@ async function runCalibrate(received: Received, context: JobContext): Promise<Jo
     { ...camelFields(how), onProgress: stoppable(context) },
   );
   const notes = how.folds === 1 ? [] : await heldOutNotes(csv, Object.values(calibrated.columns).flat());
-  const calibration = { ...calibrated, warnings: [...calibrated.warnings, ...notes] };
+  const calibration = {
+    ...calibrated,
+    warnings: [...calibrated.warnings, ...calibratedGroupNotes(calibrated), ...notes],
+  };
   const model = path.join(folder, 'model');
   await mkdir(model);
   await writeFileAtomic(

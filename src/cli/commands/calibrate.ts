@@ -82,12 +82,12 @@ threshold. Measure the error rates of the decisions with 'evenhand validate'.`,
       const isShown = options.json === true || [outJson, reportMd, reportHtml].some((path) => path !== undefined);
       const findProvenance = startProvenance(isShown, { call, options, inputs: [csv] });
       const { calibration: calibrated, table } = await calibrate(options, request);
-      const notes =
-        csv === undefined || request.folds === 1
-          ? []
-          : await (
-              await import('../../integration/file-jobs.ts')
-            ).heldOutNotes(csv, Object.values(calibrated.columns).flat());
+      const { calibratedGroupNotes, heldOutNotes } = await import('../../integration/file-jobs.ts');
+      const isHeldOut = csv !== undefined && request.folds !== 1;
+      const notes = [
+        ...calibratedGroupNotes(calibrated),
+        ...(isHeldOut ? await heldOutNotes(csv, Object.values(calibrated.columns).flat()) : []),
+      ];
       const calibration = { ...calibrated, warnings: [...calibrated.warnings, ...notes] };
       const [{ tableCalibrationToJson }, { calibrationDocument }, { withManifest }] = await Promise.all([
         import('../../training/postprocessing/calibrator/table-calibration.ts'),
@@ -227,7 +227,7 @@ function describe(calibration: MeasuredCalibration): ReportDocument {
         kind: 'paragraph',
         text: 'ECE: expected calibration error over ten bins with equal numbers of rows. With few rows, it is large by chance alone.',
       },
-      ...noteBlocks('Notes', [...fallbacks, ...warnings.map((warning) => `${capital(warning)}.`)]),
+      ...noteBlocks('Notes', [...warnings.map((warning) => `${capital(warning)}.`), ...fallbacks]),
     ],
   });
 }

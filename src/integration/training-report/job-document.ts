@@ -126,7 +126,7 @@ export function jobDocument(job: TrainingJobResult): ReportDocument {
       {
         title: 'What changed',
         blocks: [
-          qualityTable('On held-out rows, which neither model was trained on', job.baseline, job.final),
+          qualityTable('On held-out rows', job.baseline, job.final),
           qualityTable('On the training rows, where the constraint is imposed', job.train.baseline, job.train.final),
           ...noteBlocks('Warnings', job.warnings.map(capital)),
         ],
