@@ -6,6 +6,7 @@ import { ConfigValidationError, ValueError } from '../../exceptions/index.ts';
 import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
+import { readSecret } from '../../io/read-secret.ts';
 import { MAX_REDIS_UPLOAD_MB, REDIS_PREFIX, REDIS_UPLOAD_MB } from '../../schemas/serve.ts';
 import { DEFAULT_LIMITS, type Service, type ServiceLimits } from '../context/service-context.ts';
 import { checkKeys, readKeys } from '../middleware/authenticate.ts';
@@ -85,7 +86,7 @@ export interface AppOptions {
   readonly webhookHosts?: readonly string[] | undefined;
   /**
    * The secret with which webhooks are signed (HMAC-SHA256).
-   * @defaultValue EVENHAND_WEBHOOK_SECRET
+   * @defaultValue EVENHAND_WEBHOOK_SECRET, or the text of the file that EVENHAND_WEBHOOK_SECRET_FILE names
    */
   readonly webhookSecret?: string | undefined;
   /** Overrides of the default {@link ServiceLimits}. */
@@ -184,7 +185,7 @@ export function settingsOf(options: AppOptions): ServiceSettings {
   checkRedis(options);
   const basePath = basePathOf(options.basePath ?? '');
   const clock = options.clock ?? machineClock;
-  const { webhookHosts = [], webhookSecret = process.env['EVENHAND_WEBHOOK_SECRET'] ?? '' } = options;
+  const { webhookHosts = [], webhookSecret = readSecret(process.env, 'EVENHAND_WEBHOOK_SECRET') ?? '' } = options;
   checkWebhooks(webhookHosts, webhookSecret);
   const logger = getLogger();
   return {

@@ -3,6 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { assertKnownOptions, invalidParameter } from '../../internal/arguments.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
+import { readSecret } from '../../io/read-secret.ts';
 import { settingsOf } from '../app/app-options.ts';
 import { checkFolders, createOwner } from '../app/create-owner.ts';
 import type { Owner } from '../context/service-context.ts';
@@ -65,7 +66,7 @@ function fillOptions(options: ServeOptions): FilledServeOptions {
   const exposure = { host, keys, insecure };
   assertSafe(exposure);
   // Workers do not inherit the variable.
-  const webhookSecret = options.webhookSecret ?? process.env['EVENHAND_WEBHOOK_SECRET'];
+  const webhookSecret = options.webhookSecret ?? readSecret(process.env, 'EVENHAND_WEBHOOK_SECRET');
   const allowedHosts = allowedHostsOf(exposure, options.allowedHosts);
   return { ...options, host, port, drainMillis, keys, allowedHosts, webhookSecret };
 }

@@ -28,7 +28,7 @@ export function serveCommand(): Command {
 --cors-origin <origin>  origin whose web pages may call the service, such as https://audit.example.com; repeat for several
 --allowed-host <name>  host name that requests may have in their Host header; repeat for several
 --base-path <path>  path prefix under which a proxy serves the service, such as /fairness, whether or not the proxy removes it; used in links
---webhook-host <name>  host to which requests may have the end of their run reported (?webhook_url=), with the secret in EVENHAND_WEBHOOK_SECRET; repeat for several
+--webhook-host <name>  host to which requests may have the end of their run reported (?webhook_url=), with the secret in EVENHAND_WEBHOOK_SECRET, or in the file that EVENHAND_WEBHOOK_SECRET_FILE names; repeat for several
 --rate-limit <n>  maximum requests per minute for each key, or for each address without keys (default: no limit)
 --threads <n>  number of runs that execute at the same time (default: 2, or 1 on one core)
 --queue <n>  number of runs that may wait for a thread, of all hosts together; further runs are rejected (default: 256)

@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 
 import { expect } from 'chai';
 import { pino } from 'pino';
@@ -8,6 +10,7 @@ import type { RunRecord } from '../../../src/api/runs/runs.ts';
 import { WebhookDeliveries } from '../../../src/api/webhooks/webhook-deliveries.ts';
 import { checkWebhookUrl, signatureOf } from '../../../src/api/webhooks/webhooks.ts';
 import { ConfigValidationError } from '../../../src/exceptions/index.ts';
+import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { type Json, useService } from '../../helpers/service.ts';
 import { endServices, startService } from '../serve/service-process.ts';
 import { Receiver } from './receiver.ts';
@@ -38,6 +41,7 @@ describe('the signature of a webhook', () => {
 describe('webhooks', function () {
   this.timeout(30_000);
   const receiver = new Receiver();
+  const folder = useTemporaryFolder();
   before(() => receiver.start());
   beforeEach(() => {
     receiver.received.length = 0;
@@ -212,9 +216,11 @@ describe('webhooks', function () {
     expect(receiver.received).to.have.lengthOf(3);
   });
 
-  it('of a service with several workers report each run once', async () => {
+  it('of a service with several workers report each run once, signed with the secret in a file', async () => {
+    const file = path.join(folder(), 'secret');
+    writeFileSync(file, `${SECRET}\n`);
     const { url, child, ended } = await startService(['--workers', '2', '--webhook-host', receiver.host], {
-      EVENHAND_WEBHOOK_SECRET: SECRET,
+      EVENHAND_WEBHOOK_SECRET_FILE: file,
     });
     try {
       const address = `${url}/validate?webhook_url=${encodeURIComponent(`http://${receiver.host}/hook`)}`;
@@ -237,5 +243,13 @@ describe('webhooks', function () {
       expect(await ended).to.include({ code: 0 });
     }
     expect(receiver.received).to.have.lengthOf(8);
+    for (const { body, headers } of receiver.received) {
+      const signature = String(headers['x-evenhand-signature']);
+      const time = Number(/^t=(\d+)/.exec(signature)?.[1]);
+      const own = createHmac('sha256', SECRET)
+        .update(`${String(time)}.${body}`)
+        .digest('hex');
+      expect(signature).to.equal(`t=${String(time)},v1=${own}`);
+    }
   });
 });
