@@ -1,6 +1,6 @@
 import { FairnessAssertionError, ValueError } from '../exceptions/index.ts';
 import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../internal/arguments.ts';
-import { counted, firstNames } from '../internal/format.ts';
+import { capital, counted, firstNames } from '../internal/format.ts';
 import { getLogger } from '../internal/logger.ts';
 import { llmMetricRange } from '../llm-evals/scoring/llm-metric-range.ts';
 import { isUnevenlyMissing } from '../metrics/compare/missing-rows.ts';
@@ -105,7 +105,7 @@ export interface Verdict {
 export interface JudgedMetric
   extends
     Pick<MetricResult, 'metric' | 'value' | 'ci' | 'undefinedReason'>,
-    Partial<Pick<MetricResult, 'missing' | 'compat' | 'bounds' | 'excluded'>> {
+    Partial<Pick<MetricResult, 'missing' | 'compat' | 'bounds' | 'excluded' | 'warnings'>> {
   /** The name of the result in the message, if several results have the same metric. */
   readonly key?: string | undefined;
   /**
@@ -389,9 +389,11 @@ export function assertFairness(
     strictMissing: options.strictMissing,
   });
   if (verdict.passed === true) {
-    const notCompared = excludedWords(result);
-    // What passes silently in a test would look as if all groups had been compared.
-    if (notCompared !== '') getLogger().warn(`${result.metric} passes.${notCompared}`);
+    const remarks = [excludedWords(result), ...(result.warnings ?? []).map((warning) => ` ${capital(warning)}.`)].join(
+      '',
+    );
+    // What passes silently in a test would look as if all groups had been compared, and all rows were right.
+    if (remarks !== '') getLogger().warn(`${result.metric} passes.${remarks}`);
     return;
   }
   const isUndefined = result.undefinedReason !== null || Number.isNaN(result.value);
@@ -414,4 +416,9 @@ function assertResult(metric: unknown): void {
   }
   const isResult = typeof metric === 'object' && metric !== null && 'metric' in metric && 'value' in metric;
   if (!isResult) throw invalidParameter('metric', 'be a number or a MetricResult', metric);
+  if ('undefinedReason' in metric) return;
+  throw new ValueError('The metric parameter is the JSON form of a MetricResult, whose fields have other names.', {
+    context: { parameter: 'metric' },
+    suggestion: 'Pass the result itself, or its value: assertFairness(saved.value ?? NaN, 0.1).',
+  });
 }

@@ -1,6 +1,6 @@
 import { counted, formatCount, formatShare, nameSome } from '../internal/format.ts';
 import { sumOf } from '../internal/values.ts';
-import { selectedLabels } from '../metrics/compare/missing-rows.ts';
+import { selectedLabelsOf, ungroupedRows } from '../metrics/compare/missing-rows.ts';
 import { type DecisionRateName, rateCells } from '../metrics/measures/index.ts';
 import type { ControlCell } from '../metrics/frame/index.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
@@ -14,7 +14,7 @@ import {
   sumCells,
 } from '../metrics/statistics/group-stats.ts';
 import { type MeasureOptions, SCORE_THRESHOLD } from '../schemas/validate-values.ts';
-import { NO_COINCIDENCE, type Share, sharesDiffer } from '../stats/share-difference.ts';
+import { NO_COINCIDENCE } from '../stats/share-difference.ts';
 import { INTERSECTION_SEPARATOR, isFavourable, type LabelCounts, oftenMeansMissing } from '../table/index.ts';
 import { type GateRequest, gatesOf, nameOfAttribute } from './gates.ts';
 
@@ -77,7 +77,7 @@ export function readingNotes(
           ...favourableNotes(labels),
           ...oppositeNotes(first),
           ...equalNotes(first),
-          ...selectedLabelNotes(first),
+          ...(first === undefined ? [] : selectedLabelsOf(first)),
           ...controlNotes(first, crossed),
         ]
       : []),
@@ -168,20 +168,9 @@ function controlNotes(decided: ClassificationStats | undefined, crossed: Measure
 
 /** Notes rows without a group whose decisions differ from those with a group by more than chance. */
 function ungroupedNotes(names: readonly string[], decided: readonly ClassificationStats[]): string[] {
-  return decided.flatMap((stats, index) => {
-    const [own, others] = [shareOf(stats.ungrouped), shareOf(stats)];
-    if (own.n === 0 || others.n === 0 || !sharesDiffer(own, others)) return [];
-    const where = decided.length === 1 ? 'a group' : `a value of '${names[index] as string}'`;
-    return [
-      `${formatCount(own.n)} rows without ${where} (${formatShare(own.n / (own.n + others.n))}) are not compared, and ${formatShare(own.share)} of them have a positive decision, against ${formatShare(others.share)} of the rows with a group. With their groups, the gap can be another one. --nan-policy include (nanPolicy) compares them as a group`,
-    ];
-  });
-}
-
-/** Returns the number of rows, and their share of positive decisions. */
-function shareOf(stats: Pick<ClassificationStats, 'counts'>): Share {
-  const [positive, negative] = decisionTotals(stats);
-  return { n: positive + negative, share: positive / (positive + negative) };
+  return decided.flatMap((stats, index) =>
+    ungroupedRows(stats, decided.length === 1 ? 'a group' : `a value of '${names[index] as string}'`),
+  );
 }
 
 /** Notes attributes without a gate, if others have one. */
@@ -195,12 +184,6 @@ function ungatedNotes(request: NotedRequest): string[] {
   const rest = names.filter((name) => !gated.has(name));
   if (rest.length === 0) return [];
   return [`no gate applies to ${nameSome(rest)}, so that the verdict says nothing about ${rest.length === 1 ? 'it' : 'them'}`]; // prettier-ignore
-}
-
-/** Notes true labels that are known only for one decision. */
-function selectedLabelNotes(decided: ClassificationStats | undefined): string[] {
-  if (decided?.hasTruth !== true || decided.minCell !== undefined) return [];
-  return selectedLabels((truth, decision) => sumOf(sumCells(decided.counts, [cellIndex(truth, decision)])));
 }
 
 /** Notes scores that are higher for the negative label in every group: the upper end of each interval is below 0.5. */

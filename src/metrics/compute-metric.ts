@@ -4,9 +4,10 @@ import { isMapping, isPlainObject } from '../internal/values.ts';
 import { isDeviceTensor, unwrap } from '../table/index.ts';
 import { compareGroups } from './compare/compare-groups.ts';
 import { type MetricDefinition, metricDefinition, metricKind, metricNeedsTruth } from './metric-definitions.ts';
-import type { MetricResult } from './metric-result.ts';
+import { selectionWarnings } from './compare/missing-rows.ts';
+import { MetricResult } from './metric-result.ts';
 import { assertMacroKind, classNamesOf, parseAverage, predictionRows, rowsRead, scoreRows } from './metric-rows.ts';
-import { fillMetricOptions, METRIC_OPTION_NAMES, type MetricOptions } from './options.ts';
+import { type FilledMetricOptions, fillMetricOptions, METRIC_OPTION_NAMES, type MetricOptions } from './options.ts';
 import { reduceClassification } from './reduce/reduce-classification.ts';
 import { reduceRegression } from './reduce/reduce-regression.ts';
 import { reduceScores } from './reduce/reduce-scores.ts';
@@ -97,8 +98,18 @@ function missingColumn(name: string, columns: readonly string[]): ValueError {
 
 function metricOfRows(name: string, rows: MetricRows, options: MetricOptions): MetricResult {
   const definition = metricDefinition(name);
-  const filled = fillMetricOptions(options);
-  return compareGroups(classesOf(definition, rows), definition, filled);
+  return compareRows(classesOf(definition, rows), definition, fillMetricOptions(options));
+}
+
+/** Computes a metric alone, with the warnings about its rows that a validation has once for all metrics. */
+export function compareRows(
+  classes: readonly ClassStats[],
+  definition: MetricDefinition,
+  options: FilledMetricOptions,
+): MetricResult {
+  const result = compareGroups(classes, definition, options);
+  const warnings = classes.length === 1 ? classes.flatMap(({ stats }) => selectionWarnings(stats, metricNeedsTruth(definition))) : []; // prettier-ignore
+  return warnings.length === 0 ? result : new MetricResult({ ...result, warnings: [...result.warnings, ...warnings] });
 }
 
 function classesOf(definition: MetricDefinition, given: MetricRows): ClassStats[] {

@@ -3,7 +3,11 @@ import { AssertionError } from 'node:assert';
 import { expect } from 'chai';
 
 import { FairnessAssertionError, FairnessToolkitError, ValueError } from '../../src/exceptions/index.ts';
-import { demographicParityDifference, equalOpportunityDifference } from '../../src/metrics/index.ts';
+import {
+  demographicParityDifference,
+  equalizedOddsDifference,
+  equalOpportunityDifference,
+} from '../../src/metrics/index.ts';
 import { joinVerdicts } from '../../src/integration/assertions.ts';
 import { assertFairness, judge, type JudgedMetric, type Verdict } from '../../src/integration/index.ts';
 import { useLoggedWarnings } from '../helpers/logged-warnings.ts';
@@ -274,6 +278,34 @@ describe('assertFairness', () => {
     expect(logged()).to.deep.equal([]);
     assertFairness({ metric, ...compared }, 0.05);
     expect(logged()).to.deep.equal(['demographic_parity_difference passes. Not compared: c (29 rows).']);
+  });
+
+  it('logs the warnings of a passing result: rows without a group, labels of one decision, weights of decisions', () => {
+    const range = (count: number): number[] => Array.from({ length: count }, (_, row) => row);
+    // All have a rate of 1/2, but 300 rows without a group are refused.
+    const rows = range(800);
+    const groups = rows.map((row) => (row < 300 ? null : row % 2 === 0 ? 'a' : 'b'));
+    const decided = rows.map((row) => Number(row >= 300 && row % 4 < 2));
+    assertFairness(demographicParityDifference(decided, groups), 0.05);
+    expect(logged().at(-1)).to.include('300 rows without a group (37.5%) are not compared, and 0.0% of them');
+    // The true labels of refused rows are not known.
+    const known = range(400).map((row) => (row % 4 < 2 ? Number(row % 8 < 4) : null));
+    const yPred = range(400).map((row) => Number(row % 4 < 2));
+    const sex = range(400).map((row) => (row % 2 === 0 ? 'a' : 'b'));
+    assertFairness(equalizedOddsDifference(known, yPred, sex), 0.05);
+    expect(logged().at(-1)).to.include('A true label is known for 100.0% of the rows with a positive decision');
+    // 0.75 of a and 0.25 of b are approved; the weight of those is an amount.
+    const unequal = range(400).map((row) => Number(row % 2 === 0 ? row % 8 < 6 : row % 8 < 2));
+    const sampleWeight = unequal.map((one) => (one === 1 ? 1000 : 1));
+    assertFairness(demographicParityDifference(unequal, sex, { sampleWeight }), 0.05);
+    expect(logged().at(-1)).to.include('The mean weight of rows with a positive decision is 1,000 times that of rows');
+  });
+
+  it('says how a result that was saved as JSON can be compared', () => {
+    const saved = JSON.parse(JSON.stringify(demographicParityDifference([1, 0], ['a', 'b'], { minGroupSize: 1 }))) as never; // prettier-ignore
+    expect(() => {
+      assertFairness(saved, 0.1);
+    }).to.throw(ValueError, 'the JSON form of a MetricResult');
   });
 
   it('says to await a promise, and rejects other values that are no result', () => {

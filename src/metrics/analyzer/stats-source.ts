@@ -1,4 +1,4 @@
-import { compareGroups } from '../compare/compare-groups.ts';
+import { compareRows } from '../compute-metric.ts';
 import { type ControlCell, levelsOf } from '../frame/cross-control.ts';
 import { kindsOf, parseMeasures } from '../frame/metric-frame-of-rows.ts';
 import { MetricFrame } from '../frame/metric-frame.ts';
@@ -63,7 +63,7 @@ export async function metricFromSource(
   for (const className of classNames) {
     classes.push({ className, stats: await source.statistics({ ...request, className }) });
   }
-  return compareGroups(classes, definition, filled);
+  return compareRows(classes, definition, filled);
 }
 
 /** Computes a frame of measures from a source of statistics. */

@@ -1,4 +1,4 @@
-import { counted } from '../../internal/format.ts';
+import { counted, formatCount } from '../../internal/format.ts';
 import { type ClassificationStats, decisionTotals, type GroupStats } from '../statistics/group-stats.ts';
 import { skipsGroup } from './compat.ts';
 import type { ComparedMeasure } from './gap.ts';
@@ -152,17 +152,35 @@ export function thinWarnings(compared: readonly ComparedMeasure[], labels: reado
 export function sameDecisionWarnings(stats: GroupStats): string[] {
   if (stats.kind !== 'classification') return [];
   const [positive, negative] = decisionTotals(stats);
-  if (positive > 0 && negative > 0) return unweightedDecisionWarnings(stats);
+  if (positive > 0 && negative > 0) return unlikeWeightWarnings(stats);
   if (positive + negative === 0) return [];
   return [
     `all ${counted(positive + negative, 'decision is', 'decisions are')} ${positive > 0 ? 'positive' : 'negative'}, so that no group can have another rate of decisions; check the column, the positive label, or the threshold of the scores`,
   ];
 }
 
-/** Returns a warning if all rows of one decision have the weight 0, such as an amount that only approved people get. */
-function unweightedDecisionWarnings(stats: ClassificationStats): string[] {
+/** The ratio of the mean weights of rows with either decision from which weights may follow from the decision. */
+const UNLIKE_WEIGHTS = 5;
+
+/** The smallest number of rows with a decision whose mean weight is compared. */
+const MIN_WEIGHED = 30;
+
+/**
+ * Returns a warning if rows with one decision have the weight 0, or a much smaller one, such as an amount that only
+ * approved people get.
+ */
+function unlikeWeightWarnings(stats: ClassificationStats): string[] {
   const [positive, negative] = decisionTotals({ counts: stats.weights });
-  if ((positive > 0 && negative > 0) || positive + negative === 0) return [];
+  if (positive + negative === 0) return [];
+  if (positive > 0 && negative > 0) {
+    const rows = decisionTotals(stats);
+    const ratio = positive / rows[0] / (negative / rows[1]);
+    if (Math.min(...rows) < MIN_WEIGHED || (ratio < UNLIKE_WEIGHTS && ratio > 1 / UNLIKE_WEIGHTS)) return [];
+    const [more, less] = ratio > 1 ? ['positive', 'negative'] : ['negative', 'positive'];
+    return [
+      `the mean weight of rows with a ${more} decision is ${formatCount(Math.round(Math.max(ratio, 1 / ratio)))} times that of rows with a ${less} one. If the weight follows from the decision, such as an amount that was granted, rates and gaps mean nothing: use weights that say how many people a row stands for`,
+    ];
+  }
   const lost = positive > 0 ? 'negative' : 'positive';
   return [
     `all rows with a ${lost} decision have the weight 0, so that no group can have another rate of decisions; check the column of weights`,

@@ -2,11 +2,19 @@ import { formatCount, formatShare, pValueWords } from '../../internal/format.ts'
 import { createRandom } from '../../internal/random.ts';
 import { sumOf } from '../../internal/values.ts';
 import { crossCountsOf } from '../../stats/association/cross-counts.ts';
+import { type Share, sharesDiffer } from '../../stats/share-difference.ts';
 import { fisherExactTest } from '../../stats/distances/fisher-exact-test.ts';
 import { permutationPValue } from '../../stats/permutation-test.ts';
 import { chiSquareIndependence, MIN_EXPECTED_COUNT } from '../../stats/tests/chi-square-test.ts';
 import type { MissingRows } from '../metric-result.ts';
-import type { TruthState } from '../statistics/group-stats.ts';
+import {
+  cellIndex,
+  type ClassificationStats,
+  decisionTotals,
+  type GroupStats,
+  sumCells,
+  type TruthState,
+} from '../statistics/group-stats.ts';
 
 /** The significance level of the test of whether all groups have the same share of missing rows. */
 const MISSINGNESS_LEVEL = 0.05;
@@ -169,4 +177,34 @@ export function selectedLabels(totalOf: (truth: TruthState, decision: 0 | 1) => 
   return [
     `a true label is known for ${formatShare(ofPositive)} of the rows with a positive decision, but for ${formatShare(ofNegative)} of those with a negative one. True and false positive rates then describe the rows that were selected, and a gap of 0 between them means nothing. Compare selection rates${others}`,
   ];
+}
+
+/**
+ * Returns a note if rows without a group have other decisions than those with a group, by more than chance.
+ * @param where what the rows lack: `a group`
+ */
+export function ungroupedRows(stats: ClassificationStats, where: string): string[] {
+  const [own, others] = [shareOf(stats.ungrouped), shareOf(stats)];
+  if (own.n === 0 || others.n === 0 || !sharesDiffer(own, others)) return [];
+  return [
+    `${formatCount(own.n)} rows without ${where} (${formatShare(own.n / (own.n + others.n))}) are not compared, and ${formatShare(own.share)} of them have a positive decision, against ${formatShare(others.share)} of the rows with a group. With their groups, the gap can be another one. --nan-policy include (nanPolicy) compares them as a group`,
+  ];
+}
+
+/** Returns the number of rows, and their share of positive decisions. */
+function shareOf(stats: Pick<ClassificationStats, 'counts'>): Share {
+  const [positive, negative] = decisionTotals(stats);
+  return { n: positive + negative, share: positive / (positive + negative) };
+}
+
+/** Returns the notes of {@link selectedLabels} on statistics with all true labels. */
+export function selectedLabelsOf(stats: ClassificationStats): string[] {
+  if (!stats.hasTruth || stats.minCell !== undefined) return [];
+  return selectedLabels((truth, decision) => sumOf(sumCells(stats.counts, [cellIndex(truth, decision)])));
+}
+
+/** Returns the warnings for a single metric that a validation has once for all of its metrics. */
+export function selectionWarnings(stats: GroupStats, needsTruth: boolean): string[] {
+  if (stats.kind !== 'classification') return [];
+  return [...ungroupedRows(stats, 'a group'), ...(needsTruth ? selectedLabelsOf(stats) : [])];
 }
