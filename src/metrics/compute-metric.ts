@@ -5,7 +5,7 @@ import { isDeviceTensor, unwrap } from '../table/index.ts';
 import { compareGroups } from './compare/compare-groups.ts';
 import { type MetricDefinition, metricDefinition, metricKind, metricNeedsTruth } from './metric-definitions.ts';
 import { selectionWarnings } from './compare/missing-rows.ts';
-import { MetricResult } from './metric-result.ts';
+import type { MetricResult } from './metric-result.ts';
 import { assertMacroKind, classNamesOf, parseAverage, predictionRows, rowsRead, scoreRows } from './metric-rows.ts';
 import { type FilledMetricOptions, fillMetricOptions, METRIC_OPTION_NAMES, type MetricOptions } from './options.ts';
 import { reduceClassification } from './reduce/reduce-classification.ts';
@@ -107,9 +107,8 @@ export function compareRows(
   definition: MetricDefinition,
   options: FilledMetricOptions,
 ): MetricResult {
-  const result = compareGroups(classes, definition, options);
   const warnings = classes.length === 1 ? classes.flatMap(({ stats }) => selectionWarnings(stats, metricNeedsTruth(definition))) : []; // prettier-ignore
-  return warnings.length === 0 ? result : new MetricResult({ ...result, warnings: [...result.warnings, ...warnings] });
+  return compareGroups(classes, definition, options, warnings);
 }
 
 function classesOf(definition: MetricDefinition, given: MetricRows): ClassStats[] {

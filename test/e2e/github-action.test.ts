@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect } from 'chai';
@@ -48,6 +48,7 @@ describe('the GitHub Action', function () {
     // A project that has evenhand among its packages.
     mkdirSync(path.join(workspace, 'node_modules'), { recursive: true });
     symlinkSync(projectRoot, path.join(workspace, 'node_modules/evenhand'), 'dir');
+    writeDecisions('decisions.csv');
   });
 
   /** Runs the action with data in which 50 of 100 women and 80 of 100 men are selected. */
@@ -55,7 +56,6 @@ describe('the GitHub Action', function () {
     inputs: Readonly<Record<string, string>>,
     env: Readonly<Record<string, string>> = {},
   ): Promise<ActionRun> {
-    if (!existsSync(path.join(workspace, 'decisions.csv'))) writeDecisions('decisions.csv');
     const runner = mkdtempSync(path.join(folder(), 'runner-'));
     const given = { data: 'decisions.csv', 'y-pred': 'selected', sensitive: 'sex', ...inputs };
     return runAction(action, { workspace, runner, inputs: given, env });
@@ -262,7 +262,9 @@ describe('the GitHub Action', function () {
       ]);
     });
 
-    it('works with the package as npm packs and installs it @slow', async () => {
+    it('works with the package as npm packs and installs it @slow', async function () {
+      // A registry can be slow.
+      this.timeout(600_000);
       const packed = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder()], { cwd: projectRoot, encoding: 'utf8', timeout: 120_000, stdio: ['ignore', 'pipe', 'ignore'] }); // prettier-ignore
       const [file = ''] = Object.values(JSON.parse(packed) as Record<string, { readonly filename: string }>).map(
         ({ filename }) => filename,

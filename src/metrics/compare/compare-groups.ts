@@ -23,12 +23,14 @@ import { type Bounds, worstCaseOf } from './worst-case.ts';
  * Compares groups by a metric. This function creates every {@link MetricResult} of a group metric. If there are several
  * classes, their values are averaged (macro).
  * @param classes statistics of the same rows and groups, one for each class
+ * @param rowWarnings warnings about the rows, which are the last ones of the result
  * @throws {MetricComputationError} if true labels are needed but the statistics contain none
  */
 export function compareGroups(
   classes: readonly ClassStats[],
   definition: MetricDefinition,
   options: FilledMetricOptions,
+  rowWarnings: readonly string[] = [],
 ): MetricResult {
   for (const { stats: own } of classes) assertKind(own, definition);
   const [only] = classes;
@@ -101,6 +103,7 @@ export function compareGroups(
       ...(isDefined && options.withEffectSize && effectSize === null ? noEffectSize(outcome.usable) : []),
       ...evidence.warnings,
       ...missing.warnings,
+      ...rowWarnings,
     ],
     seed: evidence.isRandom || missing.isRandom ? options.seed : null,
     ...(stats.clusters === undefined ? {} : { nClusters: clustersPerGroup(stats.clusters, taking.large, label) }),
