@@ -56,7 +56,7 @@ export function judgesSize(
 export function gateWarning(metric: string, comparator: Comparator | undefined, threshold: number): string {
   const isRatio = metric.endsWith('_ratio');
   const isReversed = isRatio
-    ? comparator?.startsWith('<') === true && threshold < 1
+    ? comparator?.startsWith('<') === true && threshold <= 1
     : GAP.test(metric) && comparator?.startsWith('>') === true && threshold > 0;
   if (isReversed) return ' Warning: this gate passes if the groups differ more, not if they differ less.';
   if (GAP.test(metric) && comparator?.startsWith('<') === true && threshold < 0) {

@@ -1,4 +1,6 @@
 import { snakeFields } from '../internal/arguments.ts';
+import { formatShare } from '../internal/format.ts';
+import { sumOf } from '../internal/values.ts';
 import { metricOf } from '../metrics/compute-metric.ts';
 import {
   CELLS_PER_GROUP,
@@ -38,6 +40,28 @@ export interface GroupDecisions {
   readonly selectionRate: number;
   readonly truePositiveRate: number;
   readonly falsePositiveRate: number;
+}
+
+/** The largest share of the rarer decision of a model that decides nearly the same for everybody. */
+const NEARLY_NONE = 0.01;
+
+/** Returns a warning if a constraint is met by nearly the same decision for everybody, unlike without it. */
+export function sameDecisionWarnings({
+  baseline,
+  final,
+}: Readonly<Record<'baseline' | 'final', DecisionQuality>>): string[] {
+  const [before, after] = [selectedShare(baseline), selectedShare(final)];
+  const isConstant = (share: number): boolean => share <= NEARLY_NONE || share >= 1 - NEARLY_NONE;
+  if (!isConstant(after) || isConstant(before)) return [];
+  return [
+    `the constrained model decides ${after < 0.5 ? '0' : '1'} for nearly all held-out rows (${formatShare(after)} are 1, and ${formatShare(before)} without the constraint), so that its gap means nothing. Allow a larger gap, or train in another way`,
+  ];
+}
+
+/** Returns the share of rows with the decision 1. */
+function selectedShare({ groups }: DecisionQuality): number {
+  const rows = sumOf(groups.map(({ n }) => n));
+  return sumOf(groups.map(({ n, selectionRate }) => n * selectionRate)) / rows;
 }
 
 /** Options of {@link judgeDecisions}. */

@@ -167,6 +167,7 @@ describe('the gate', () => {
     expect(warns('demographic_parity_difference', 0.05, '>=')).to.equal(true);
     expect(warns('demographic_parity_difference', 0.05, '>')).to.equal(true);
     expect(warns('demographic_parity_ratio', 0.9, '<=')).to.equal(true);
+    expect(warns('demographic_parity_ratio', 1, '<=')).to.equal(true);
     expect(warns('sentiment_gap', 0.1, '>=')).to.equal(true);
     expect(warns('demographic_parity_difference', 0.6, '<=')).to.equal(false);
     expect(warns('demographic_parity_ratio', 0.4, '>=')).to.equal(false);

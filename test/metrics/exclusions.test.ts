@@ -77,6 +77,34 @@ describe('excluded groups', () => {
 
   const bare = { minGroupSize: 1, withCi: false, withEffectSize: false } as const;
 
+  it('warns if the mean weight depends much on the decision, such as an amount that approved people get', () => {
+    const yPred = [...repeat(1, 30), ...repeat(0, 70), ...repeat(1, 60), ...repeat(0, 40)];
+    const groups = [...repeat('a', 100), ...repeat('b', 100)];
+    const warned = (sampleWeight: readonly number[]): string =>
+      demographicParityDifference(yPred, groups, { sampleWeight })
+        .warnings.filter((text) => text.startsWith('the mean weight'))
+        .join();
+    expect(warned(yPred.map((one) => (one === 1 ? 40 : 8)))).to.include('positive decision is 5 times that of rows with a negative one'); // prettier-ignore
+    expect(warned(yPred.map((one) => (one === 1 ? 1 : 100)))).to.include('negative decision is 100 times that of rows with a positive one'); // prettier-ignore
+    expect(warned(yPred.map((one) => (one === 1 ? 4.9 : 1)))).to.equal('');
+    // Twenty rows with a decision are too few for a mean.
+    const few = yPred.map((_, row) => Number(row < 20));
+    const { warnings } = demographicParityDifference(few, groups, { sampleWeight: few.map((one) => 1 + 99 * one) });
+    expect(warnings.join()).to.not.include('the mean weight');
+  });
+
+  it('warns if many rows are in groups that are too small', () => {
+    const groups = (small: number): string[] => [
+      ...repeat('a', 150),
+      ...repeat('b', 150),
+      ...Array.from({ length: small }, (_, row) => `c${String(row % 10)}`),
+    ];
+    const warned = (small: number): string =>
+      demographicParityDifference(groups(small).map((_, row) => row % 2), groups(small)).warnings.join(); // prettier-ignore
+    expect(warned(100)).to.include('25.0% of the rows are in groups that are not compared because they have too few rows'); // prettier-ignore
+    expect(warned(90)).to.not.include('are in groups');
+  });
+
   it('a group without any true label has no rows, and the reason says so', () => {
     const yTrue = [1, 0, null, null, 1, 0];
     const result = equalizedOddsDifference(yTrue, [1, 0, 1, 0, 0, 0], Array.from('aabbcc'), bare);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 
 import { demographicParityDifference, equalizedOddsDifference } from '../../src/metrics/index.ts';
 import type { CategoricalColumn } from '../../src/table/index.ts';
-import { judgeDecisions } from '../../src/training/decision-quality.ts';
+import { type DecisionQuality, judgeDecisions, sameDecisionWarnings } from '../../src/training/decision-quality.ts';
 
 const options = { minGroupSize: 1, seed: 42 };
 
@@ -71,5 +71,31 @@ describe('the quality of decisions', () => {
     const after = judgeDecisions(p, y, groups(60, 40, ['__proto__', 'a||b']), options);
     expect([after.dpDiff, after.eoDiff, after.accuracy]).to.deep.equal([before.dpDiff, before.eoDiff, before.accuracy]);
     expect(after.groups.map(({ group }) => group)).to.deep.equal(['__proto__', 'a||b']);
+  });
+});
+
+describe('a constraint that is met by one decision', () => {
+  const quality = (first: number, second: number): DecisionQuality => ({
+    n: 300,
+    accuracy: 0.7,
+    accuracyCi: [0.6, 0.8],
+    dpDiff: 0,
+    dpDiffCi: null,
+    eoDiff: 0,
+    eoDiffCi: null,
+    groups: [
+      { group: 'a', n: 200, selectionRate: first, truePositiveRate: 0, falsePositiveRate: 0 },
+      { group: 'b', n: 100, selectionRate: second, truePositiveRate: 0, falsePositiveRate: 0 },
+    ],
+  });
+
+  it('is a warning, unless the model without the constraint decides the same', () => {
+    const warned = (final: DecisionQuality, baseline = quality(0.6, 0.3)): string =>
+      sameDecisionWarnings({ baseline, final }).join();
+    // (200 * 0.6 + 100 * 0.3) / 300 = 50%.
+    expect(warned(quality(0.01, 0.01))).to.include('decides 0 for nearly all held-out rows (1.0% are 1, and 50.0% without the constraint)'); // prettier-ignore
+    expect(warned(quality(1, 1))).to.include('decides 1 for nearly all held-out rows (100.0% are 1');
+    expect(warned(quality(0.02, 0.01))).to.equal('');
+    expect(warned(quality(0, 0), quality(0, 0.01))).to.equal('');
   });
 });

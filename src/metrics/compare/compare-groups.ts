@@ -13,7 +13,14 @@ import { assertKind, assertTruth, groupsOfCompat, measureOfCompat, overallOfComp
 import { clusterInterval, clusterWarnings } from './cluster-evidence.ts';
 import { compareSuppressed, isSuppressed } from './compare-suppressed.ts';
 import { gatherEvidence, NO_EVIDENCE } from './evidence.ts';
-import { inPlainWords, participation, sameDecisionWarnings, thinWarnings, whyUndefined } from './exclusions.ts';
+import {
+  inPlainWords,
+  participation,
+  sameDecisionWarnings,
+  skippedWarnings,
+  thinWarnings,
+  whyUndefined,
+} from './exclusions.ts';
 import { detectableGap, pairOfMeasure, pairOfMetric } from './gap-evidence.ts';
 import { type ComparedMeasure, compareMeasures, gapOf, largest } from './gap.ts';
 import { describeMissing, type DroppedAndKept, missingRows } from './missing-rows.ts';
@@ -96,6 +103,7 @@ export function compareGroups(
     warnings: [
       ...readingWarnings(classes[0]?.stats.readings ?? []),
       ...(classes.length === 1 ? sameDecisionWarnings(stats) : []),
+      ...skippedWarnings(taking, rows),
       ...thinWarnings(compared, stats.labels),
       ...clusterWarnings(compared, stats),
       ...compared.flatMap(({ measure }) => measure.notes ?? []),

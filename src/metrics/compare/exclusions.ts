@@ -1,4 +1,5 @@
-import { counted, formatCount } from '../../internal/format.ts';
+import { counted, formatCount, formatShare } from '../../internal/format.ts';
+import { sumOf } from '../../internal/values.ts';
 import { type ClassificationStats, decisionTotals, type GroupStats } from '../statistics/group-stats.ts';
 import { skipsGroup } from './compat.ts';
 import type { ComparedMeasure } from './gap.ts';
@@ -131,6 +132,19 @@ function whyBeyond(measure: GroupMeasure, group: number): string | null {
     return 'the weights are too large or too small to be squared';
   }
   return Math.abs(value) === Infinity ? 'the numbers are too large to be added up' : null;
+}
+
+/** The share of rows in groups that are not compared from which a value says little about all rows. */
+const MANY_SKIPPED = 0.25;
+
+/** Returns a warning if many rows belong to groups that are not compared because they are small. */
+export function skippedWarnings({ large }: Participation, rows: Float64Array): string[] {
+  const all = sumOf([...rows]);
+  const compared = sumOf(large.map((group) => rows[group] as number));
+  if (large.length < 2 || all - compared < MANY_SKIPPED * all) return [];
+  return [
+    `${formatShare(1 - compared / all)} of the rows are in groups that are not compared because they have too few rows. Form larger groups, or compare fewer attributes at once`,
+  ];
 }
 
 /** Returns warnings about rates with a small denominator. */

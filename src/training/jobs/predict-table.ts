@@ -1,4 +1,5 @@
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
+import { formatCount } from '../../internal/format.ts';
 import { loadData, loadTexts } from '../../io/load-data.ts';
 import type { DataPaths, FileSource } from '../../schemas/data-source.ts';
 import { type Column, readTable, readTexts, Table, type TableSource } from '../../table/index.ts';
@@ -79,12 +80,26 @@ export async function addPredictions(
       ...model.warnings,
       ...(await model.describeGaps(rows)),
       ...describeUnlikelyNumbers(rows, model.card.features.map(featureFromJson)),
+      ...samePredictionNotes(predictions),
       ...(isOverridden ? ['the constraint was met by randomised decisions; with a threshold it may not hold'] : []),
       ...[scoreColumn, predictionColumn]
         .filter((name) => /_\d+$/.test(name))
         .map((name) => `the rows have a column '${name.replace(/_\d+$/, '')}' already, so the new one is '${name}'`),
     ]),
   });
+}
+
+/** The smallest number of rows that usually have different predictions. */
+const MIN_ROWS = 30;
+
+/** Notes predictions that are all the same. */
+function samePredictionNotes(predictions: ArrayLike<number>): string[] {
+  const [first = NaN] = Array.prototype.slice.call(predictions, 0, 1) as number[];
+  if (predictions.length < MIN_ROWS || !Array.prototype.every.call(predictions, (one: number) => one === first))
+    return [];
+  return [
+    `all ${formatCount(predictions.length)} predictions are ${String(Number(first.toPrecision(4)))}, so that no group can have another rate; check the columns, the threshold and the model`,
+  ];
 }
 
 /**

@@ -13,6 +13,7 @@ import { fitUnlogged } from '../networks/network-trainer.ts';
 import { RegularizedFairnessTrainer } from '../networks/regularized-fairness-trainer.ts';
 import { fitJob, type JobDecisions, partOf, prepareJob } from './fit-job.ts';
 import { checkJobOptions, JOB_DEFAULTS, type TrainingJobOptions } from './job-options.ts';
+import { sameDecisionWarnings } from '../decision-quality.ts';
 import { describeRows, jobToJson, saveJob, type TrainingJobResult } from './job-result.ts';
 
 /**
@@ -117,7 +118,12 @@ export async function trainLagrangian(
     constraint: Object.freeze({ ...describeModel(trainer).constraint }),
     seed: filled.seed,
     backend: state.network.backend,
-    warnings: Object.freeze([...toleranceWarnings(trainer), ...warnings, ...rows.warnings]),
+    warnings: Object.freeze([
+      ...sameDecisionWarnings(judged),
+      ...toleranceWarnings(trainer),
+      ...warnings,
+      ...rows.warnings,
+    ]),
     model: trainer,
     features: state.network.specs,
     history: state.history,

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { DataValidationError } from '../../../src/exceptions/index.ts';
 import { openDuckDb } from '../../../src/io/index.ts';
 import { LinearRegression } from '../../../src/training/estimators/linear-regression.ts';
+import { LogisticRegression } from '../../../src/training/estimators/logistic-regression.ts';
 import { predictFile, predictTable } from '../../../src/training/jobs/predict-table.ts';
 import { trainReductions } from '../../../src/training/jobs/train-reductions.ts';
 import { Table } from '../../../src/table/index.ts';
@@ -111,6 +112,21 @@ describe('predictions for tables and files', () => {
     const gapsOf = (ones: number): string[] => describeUnlikelyNumbers(Table.from({ rare: Array.from({ length: 600 }, (_, row) => Number(row < ones)) }), [rare]); // prettier-ignore
     expect([...gapsOf(48), ...gapsOf(70)]).to.deep.equal([]);
     expect(gapsOf(150)[0]).to.match(/150 rows have the value 1, far from those in training/);
+  });
+
+  it('report that all of them are the same', async () => {
+    const x = Array.from({ length: 60 }, (_, row) => row);
+    const plain = await new LogisticRegression().fit(
+      x.map((value) => [value]),
+      x.map((value) => Number(value >= 30)),
+    );
+    await saveModel(plain, path.join(folder(), 'plain'), { features: ['x'] });
+    const loaded = await loadModel(path.join(folder(), 'plain'));
+    const warnings = async (values: number[]): Promise<string> =>
+      (await predictTable(loaded, { x: values })).warnings.join();
+    expect(await warnings(x.slice(0, 29))).to.not.include('predictions are');
+    expect(await warnings(x.slice(0, 60))).to.not.include('predictions are');
+    expect(await warnings(x.map((value) => value / 3))).to.include('all 60 predictions are 0, so that no group can have another rate'); // prettier-ignore
   });
 
   it('return the texts of files unchanged: long identifiers, leading zeros and commas', async () => {
