@@ -55,6 +55,24 @@ interface MonitorJson {
 }
 
 describe('evenhand monitor', () => {
+  it('warns of numbers that are dates, and of a column with times that is not used', async () => {
+    const rows = decisions(400);
+    const lines = (name: string, time: (row: Decision) => string): string => {
+      const file = path.join(folder(), `${name}.csv`);
+      writeFileSync(file, [`${name},sex,approved`, ...rows.map((row) => `${time(row)},${row.sex},${String(row.approved)}`)].join('\n')); // prettier-ignore
+      return file;
+    };
+    const day = lines('day', ({ timestamp }) => timestamp.slice(0, 10).replaceAll('-', ''));
+    const early = 'The latest event is of 1970-08-23. Numbers are read as seconds or milliseconds since 1970';
+    const asNumbers = await runCli(['monitor', '--csv', day, ...COLUMNS, '--timestamp', 'day']);
+    expect(joinLines(asNumbers.stderr)).to.include(early);
+    const time = lines('event_time', ({ timestamp }) => timestamp);
+    const unused = "If column 'event_time' has their time, name it: --timestamp event_time.";
+    expect(joinLines((await runCli(['monitor', '--csv', time, ...COLUMNS])).stderr)).to.include(unused);
+    const { stderr } = await runCli(['monitor', '--csv', time, ...COLUMNS, '--timestamp', 'event_time']);
+    expect(joinLines(stderr)).to.not.include('event_time');
+  });
+
   it('replays a file, raises an alarm, and leaves a dashboard, records and alerts', async () => {
     const out = path.join(folder(), 'out');
     const records = path.join(folder(), 'records.csv');

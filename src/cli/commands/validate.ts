@@ -102,7 +102,7 @@ Examples:
 
   The four-fifths rule:
   $ evenhand validate --csv decisions.csv --y-pred approved --sensitive sex \\
-      --metric demographic_parity_ratio --threshold 0.8
+      --metric demographic_parity_ratio --threshold 0.8 --min-group-size 1
 
   Several gates at once; all must pass:
   $ evenhand validate --csv decisions.csv --y-pred approved --sensitive sex --strict-missing \\
@@ -131,7 +131,7 @@ Examples:
       --out june.html --out june.json --out june.csv --out-plot june.svg --compare may.json
 
 Groups that are too small are excluded and listed. An undefined metric fails the gate. True and false positive rates
-need true labels of all rows: if only approved people can repay, compare selection rates of them.
+need true labels of all rows: if only approved people can repay, compare the selection rates of all applicants.
 Exit codes: 0 passed or no threshold, 1 a gate failed, 2 invalid options or data, 3 an internal error, 130
 interrupted.`,
     run,

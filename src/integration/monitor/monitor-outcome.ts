@@ -112,9 +112,20 @@ export async function outcomeOf(
     unseen,
     windowEvents: tracker.stream.window.length,
     written: [...written, ...appended(request, paths)],
-    warnings: [...unseen, ...lenientLimit(request, tracker), ...remarks, ...lossesOf(paths)],
+    warnings: [...unseen, ...lenientLimit(request, tracker), ...earlyTimes(tracker), ...remarks, ...lossesOf(paths)],
     problems,
   };
+}
+
+/** The time before which no decision of a model was monitored, in milliseconds since 1970: 1990. */
+const FIRST_YEAR = Date.UTC(1990);
+
+/** Warns if all events are older than they can be: usually, numbers such as 20260131 were read as times. */
+function earlyTimes({ stream: { latestTime } }: RealTimeFairnessTracker): string[] {
+  if (!(latestTime < FIRST_YEAR)) return [];
+  return [
+    `The latest event is of ${new Date(latestTime).toISOString().slice(0, 10)}. Numbers are read as seconds or milliseconds since 1970: write dates as text, such as 2026-01-31T09:30:00Z.`,
+  ];
 }
 
 /** Returns the record file and the alert file. A file is omitted if any of its entries were lost. */

@@ -1,3 +1,4 @@
+import { quoteArgument } from '../../document/provenance.ts';
 import { capital, formatCount } from '../../internal/format.ts';
 import { parseObject } from '../../internal/values.ts';
 import { titleOf } from '../../io/engines/count-on-engine.ts';
@@ -157,8 +158,20 @@ async function unitRemarks(request: MonitorRequest, files: FoundFiles): Promise<
   const { yPred, yTrue, sampleWeight, timestamp, id, within, attributes } = request;
   const used = [yPred, yTrue, sampleWeight, timestamp, id, within, ...attributes.flat()];
   const rows = await readFirstRows(files);
-  return rows === undefined ? [] : dependentEventsNotes(rows, used.filter((name) => name !== undefined)).map((note) => `${capital(note)}.`); // prettier-ignore
+  if (rows === undefined) return [];
+  const time = rows.names.find((name) => TIME_NAME.test(name) && !used.includes(name));
+  const isTimed = timestamp !== undefined || rows.names.includes(USUAL_TIMESTAMP);
+  return [
+    ...dependentEventsNotes(rows, used.filter((name) => name !== undefined)).map((note) => `${capital(note)}.`), // prettier-ignore
+    ...(time === undefined || isTimed
+      ? []
+      : [`Events are taken in the order of the file, and their time is that of reading. If column '${time}' has their time, name it: --timestamp ${quoteArgument(time)}.`]), // prettier-ignore
+  ];
 }
+
+/** Matches names of columns that usually have the time of an event. */
+const TIME_NAME =
+  /^((event|decision|created|request)[ _-]?)?(time|date|datetime|timestamp|at|ts)$|^(zeit|datum|zeitpunkt|heure|fecha|hora)$/i;
 
 /** Returns the checksums of all files of a state, and a warning for each file that an earlier run has counted. */
 async function countedFiles(
