@@ -142,10 +142,11 @@ function tallyScores(
 ): ScoreEntry[] | undefined {
   const entries: ScoreEntry[] = [];
   // The counts of one group at a time, since a search in small tables is several times faster than in those of all groups.
-  // A grid has fewer scores than MAX_DISTINCT_SCORES.
-  const tables = makeTables(() => new Float64Array(2 * MAX_DISTINCT_SCORES));
-  const { counts, weights: sums, squaredWeights } = tables;
   const order = rowsByCode(codes, labels.length, codes);
+  // A grid has fewer scores than MAX_DISTINCT_SCORES.
+  const size = 2 * Math.min(order.length, MAX_DISTINCT_SCORES);
+  const tables = makeTables(() => new Float64Array(size));
+  const { counts, weights: sums, squaredWeights } = tables;
   for (let at = 0; at < order.length;) {
     const group = codes[order[at] as number] as number;
     const indexOf = new Map<number, number>();
