@@ -43,10 +43,20 @@ export async function calibrateFile(
   return calibrateTable({ table, ...columns }, options);
 }
 
-/** Returns notes on groups of a calibration that are probably not meant, such as one for each age. */
-export function calibratedGroupNotes({ columns, after }: MeasuredCalibration): readonly string[] {
+/**
+ * Returns notes on groups of a calibration that are probably not meant, such as one for each age, and those of
+ * {@link heldOutNotes}.
+ * @param csv the calibrated rows, if they are held out and in files
+ */
+export async function calibrationNotes(
+  { columns, after }: MeasuredCalibration,
+  csv: Source | undefined,
+): Promise<readonly string[]> {
   const rows = new Map(after.groups.map(({ group, n }) => [group, n]));
-  return groupNotes([columns.group.join(INTERSECTION_SEPARATOR)], [rows]);
+  return [
+    ...groupNotes([columns.group.join(INTERSECTION_SEPARATOR)], [rows]),
+    ...(csv === undefined ? [] : await heldOutNotes(csv, Object.values(columns).flat())),
+  ];
 }
 
 /** The files of a training, and the roles of their columns. */

@@ -114,7 +114,9 @@ function percentageNotes({ counted }: CountedRows): string[] {
   const ofHundred = attributes.filter((name) => {
     const { codes, labels } = counted.categorical(name);
     const sums = labels.map(() => 0);
-    codes.forEach((code, row) => (sums[code] = (sums[code] ?? 0) + (n[row] as number)));
+    codes.forEach((code, row) => {
+      if (code >= 0) sums[code] = (sums[code] as number) + (n[row] as number);
+    });
     return labels.length > 1 && sums.every((sum) => sum === 100);
   });
   return ofHundred.map(

@@ -107,7 +107,9 @@ export function compareRows(
   definition: MetricDefinition,
   options: FilledMetricOptions,
 ): MetricResult {
-  const warnings = classes.length === 1 ? classes.flatMap(({ stats }) => selectionWarnings(stats, metricNeedsTruth(definition))) : []; // prettier-ignore
+  // Of several classes, each is compared with all others.
+  const rows = classes.length === 1 ? classes : [];
+  const warnings = rows.flatMap(({ stats }) => selectionWarnings(stats, metricNeedsTruth(definition)));
   return compareGroups(classes, definition, options, warnings);
 }
 

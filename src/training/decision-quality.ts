@@ -46,7 +46,7 @@ export interface GroupDecisions {
 const NEARLY_NONE = 0.01;
 
 /** Returns a warning if a constraint is met by nearly the same decision for everybody, unlike without it. */
-export function sameDecisionWarnings({
+export function constantModelWarnings({
   baseline,
   final,
 }: Readonly<Record<'baseline' | 'final', DecisionQuality>>): string[] {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 
 import { demographicParityDifference, equalizedOddsDifference } from '../../src/metrics/index.ts';
 import type { CategoricalColumn } from '../../src/table/index.ts';
-import { type DecisionQuality, judgeDecisions, sameDecisionWarnings } from '../../src/training/decision-quality.ts';
+import { type DecisionQuality, judgeDecisions, constantModelWarnings } from '../../src/training/decision-quality.ts';
 
 const options = { minGroupSize: 1, seed: 42 };
 
@@ -91,7 +91,7 @@ describe('a constraint that is met by one decision', () => {
 
   it('is a warning, unless the model without the constraint decides the same', () => {
     const warned = (final: DecisionQuality, baseline = quality(0.6, 0.3)): string =>
-      sameDecisionWarnings({ baseline, final }).join();
+      constantModelWarnings({ baseline, final }).join();
     // (200 * 0.6 + 100 * 0.3) / 300 = 50%.
     expect(warned(quality(0.01, 0.01))).to.include('decides 0 for nearly all held-out rows (1.0% are 1, and 50.0% without the constraint)'); // prettier-ignore
     expect(warned(quality(1, 1))).to.include('decides 1 for nearly all held-out rows (100.0% are 1');

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { documentToHtml } from '../../document/document-to-html.ts';
 import { documentToMarkdown } from '../../document/document-to-markdown.ts';
 import {
-  calibratedGroupNotes,
   calibrateFile,
+  calibrationNotes,
   heldOutNotes,
   loadTrainingSource,
   planABTest,
@@ -152,11 +152,8 @@ async function runCalibrate(received: Received, context: JobContext): Promise<Jo
     { csv, score, target, group, positiveLabel, naValues: namesIn(na_values) },
     { ...camelFields(how), onProgress: stoppable(context) },
   );
-  const notes = how.folds === 1 ? [] : await heldOutNotes(csv, Object.values(calibrated.columns).flat());
-  const calibration = {
-    ...calibrated,
-    warnings: [...calibrated.warnings, ...calibratedGroupNotes(calibrated), ...notes],
-  };
+  const notes = await calibrationNotes(calibrated, how.folds === 1 ? undefined : csv);
+  const calibration = { ...calibrated, warnings: [...calibrated.warnings, ...notes] };
   const model = path.join(folder, 'model');
   await mkdir(model);
   await writeFileAtomic(

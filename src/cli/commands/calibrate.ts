@@ -82,12 +82,8 @@ threshold. Measure the error rates of the decisions with 'evenhand validate'.`,
       const isShown = options.json === true || [outJson, reportMd, reportHtml].some((path) => path !== undefined);
       const findProvenance = startProvenance(isShown, { call, options, inputs: [csv] });
       const { calibration: calibrated, table } = await calibrate(options, request);
-      const { calibratedGroupNotes, heldOutNotes } = await import('../../integration/file-jobs.ts');
-      const isHeldOut = csv !== undefined && request.folds !== 1;
-      const notes = [
-        ...calibratedGroupNotes(calibrated),
-        ...(isHeldOut ? await heldOutNotes(csv, Object.values(calibrated.columns).flat()) : []),
-      ];
+      const { calibrationNotes } = await import('../../integration/file-jobs.ts');
+      const notes = await calibrationNotes(calibrated, request.folds === 1 ? undefined : csv);
       const calibration = { ...calibrated, warnings: [...calibrated.warnings, ...notes] };
       const [{ tableCalibrationToJson }, { calibrationDocument }, { withManifest }] = await Promise.all([
         import('../../training/postprocessing/calibrator/table-calibration.ts'),

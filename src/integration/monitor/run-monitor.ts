@@ -138,40 +138,43 @@ async function replayFile(
   });
   await assertLabelsInFile(request, files, table);
   const hasUsual = paths.saved === undefined && table.has(USUAL_TIMESTAMP);
+  const used = timestamp ?? (hasUsual ? USUAL_TIMESTAMP : undefined);
   const counted = await countedFiles(request, files, paths.saved?.files);
-  const parts = { ...makeParts(request, paths, timestamp ?? (hasUsual ? USUAL_TIMESTAMP : undefined)), files: counted.all }; // prettier-ignore
+  const parts = { ...makeParts(request, paths, used), files: counted.all };
   const { tracker, engine } = parts;
   const before = countedSoFar(tracker);
   const known = idsOf(parts.engine);
   const extraChecks = extraChecksOf(request);
   const result = await replay(table, { tracker, engine, lookEvery, extraChecks, onProgress: hooks.onProgress });
   assertRowsCounted(request, tracker, before, files.title);
-  const remarks = [...warnings, ...counted.remarks, ...(await unitRemarks(request, files))];
+  const remarks = [...warnings, ...counted.remarks, ...(await columnRemarks(request, used, files))];
   return finish(request, parts, { ...result, known, refusedLines: 0, remarks });
-}
-
-/**
- * Remarks on columns that look like people or things with several events. The guarantee on false alarms takes events as
- * independent.
- */
-async function unitRemarks(request: MonitorRequest, files: FoundFiles): Promise<string[]> {
-  const { yPred, yTrue, sampleWeight, timestamp, id, within, attributes } = request;
-  const used = [yPred, yTrue, sampleWeight, timestamp, id, within, ...attributes.flat()];
-  const rows = await readFirstRows(files);
-  if (rows === undefined) return [];
-  const time = rows.names.find((name) => TIME_NAME.test(name) && !used.includes(name));
-  const isTimed = timestamp !== undefined || rows.names.includes(USUAL_TIMESTAMP);
-  return [
-    ...dependentEventsNotes(rows, used.filter((name) => name !== undefined)).map((note) => `${capital(note)}.`), // prettier-ignore
-    ...(time === undefined || isTimed
-      ? []
-      : [`Events are taken in the order of the file, and their time is that of reading. If column '${time}' has their time, name it: --timestamp ${quoteArgument(time)}.`]), // prettier-ignore
-  ];
 }
 
 /** Matches names of columns that usually have the time of an event. */
 const TIME_NAME =
   /^((event|decision|created|request)[ _-]?)?(time|date|datetime|timestamp|at|ts)$|^(zeit|datum|zeitpunkt|heure|fecha|hora)$/i;
+
+/**
+ * Remarks on columns that look like people or things with several events, since the guarantee on false alarms takes
+ * events as independent; and on a column that looks like the time of events, if none is used.
+ */
+async function columnRemarks(
+  { yPred, yTrue, sampleWeight, id, within, attributes }: MonitorRequest,
+  timestamp: string | undefined,
+  files: FoundFiles,
+): Promise<string[]> {
+  const used = [yPred, yTrue, sampleWeight, timestamp, id, within, ...attributes.flat()];
+  const rows = await readFirstRows(files);
+  if (rows === undefined) return [];
+  const time = timestamp === undefined ? rows.names.find((name) => TIME_NAME.test(name) && !used.includes(name)) : undefined; // prettier-ignore
+  return [
+    ...dependentEventsNotes(rows, used.filter((name) => name !== undefined)).map((note) => `${capital(note)}.`), // prettier-ignore
+    ...(time === undefined
+      ? []
+      : [`Events are taken in the order of the file, and their time is that of reading. If column '${time}' has their time, name it: --timestamp ${quoteArgument(time)}.`]), // prettier-ignore
+  ];
+}
 
 /** Returns the checksums of all files of a state, and a warning for each file that an earlier run has counted. */
 async function countedFiles(

@@ -94,9 +94,9 @@ const MIN_ROWS = 30;
 
 /** Notes predictions that are all the same. */
 function samePredictionNotes(predictions: ArrayLike<number>): string[] {
-  const [first = NaN] = Array.prototype.slice.call(predictions, 0, 1) as number[];
-  if (predictions.length < MIN_ROWS || !Array.prototype.every.call(predictions, (one: number) => one === first))
-    return [];
+  const first = predictions[0] ?? NaN;
+  const areSame = Array.prototype.every.call(predictions, (one: number) => one === first);
+  if (predictions.length < MIN_ROWS || !areSame) return [];
   return [
     `all ${formatCount(predictions.length)} predictions are ${String(Number(first.toPrecision(4)))}, so that no group can have another rate; check the columns, the threshold and the model`,
   ];

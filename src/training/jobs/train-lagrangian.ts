@@ -13,7 +13,7 @@ import { fitUnlogged } from '../networks/network-trainer.ts';
 import { RegularizedFairnessTrainer } from '../networks/regularized-fairness-trainer.ts';
 import { fitJob, type JobDecisions, partOf, prepareJob } from './fit-job.ts';
 import { checkJobOptions, JOB_DEFAULTS, type TrainingJobOptions } from './job-options.ts';
-import { sameDecisionWarnings } from '../decision-quality.ts';
+import { constantModelWarnings } from '../decision-quality.ts';
 import { describeRows, jobToJson, saveJob, type TrainingJobResult } from './job-result.ts';
 
 /**
@@ -119,7 +119,7 @@ export async function trainLagrangian(
     seed: filled.seed,
     backend: state.network.backend,
     warnings: Object.freeze([
-      ...sameDecisionWarnings(judged),
+      ...constantModelWarnings(judged),
       ...toleranceWarnings(trainer),
       ...warnings,
       ...rows.warnings,

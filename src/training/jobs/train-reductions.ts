@@ -11,7 +11,7 @@ import { REDUCTION_CONSTRAINTS } from '../reductions/constraint-names.ts';
 import { parseReductions, type ReductionsOptions } from '../reductions/reductions-options.ts';
 import type { ReductionsWrapper } from '../reductions/reductions-wrapper.ts';
 import { checkJobOptions, type FilledJobOptions, JOB_DEFAULTS, type TrainingJobOptions } from './job-options.ts';
-import { sameDecisionWarnings } from '../decision-quality.ts';
+import { constantModelWarnings } from '../decision-quality.ts';
 import { jobToJson, saveJob, type TrainingJobResult } from './job-result.ts';
 import { reduceStream } from './reduce-stream.ts';
 import { reduceTables } from './reduce-tables.ts';
@@ -123,7 +123,7 @@ export async function trainReductions(
     constraint: Object.freeze({ ...describeModel(wrapper).constraint }),
     seed: filled.seed,
     backend,
-    warnings: Object.freeze([...sameDecisionWarnings(judged), ...warnings]),
+    warnings: Object.freeze([...constantModelWarnings(judged), ...warnings]),
     model: wrapper,
     features: specs,
     oracleCalls: result.oracleCalls,
