@@ -30,7 +30,7 @@ import {
   known,
   metricNamesOf,
 } from './gates.ts';
-import { readingNotes, type ReadLabels, readLabelsOf, type SeenScores } from './reading-notes.ts';
+import { levelNotes, readingNotes, type ReadLabels, readLabelsOf, type SeenScores } from './reading-notes.ts';
 import { assertFewDraws, type ValidateBounds, whyNoInterval } from './validate-bounds.ts';
 
 /** Statistics of one attribute. */
@@ -237,6 +237,9 @@ export function* measureAttributes(
     scores,
   );
   const verdicts = measured.map(({ metrics }, index) => judgeAttribute(request, names[index] as string, metrics));
+  const ofLevels = measured.flatMap(({ frame }, index) =>
+    frame === undefined ? [] : levelNotes(request, verdicts[index] as GateVerdict[], frame),
+  );
   const byName = <T>(values: readonly T[]): Record<string, T> =>
     Object.fromEntries(names.map((name, index) => [name, values[index] as T]));
   return Object.freeze({
@@ -253,7 +256,7 @@ export function* measureAttributes(
       ? {}
       : { measures: byName(names.map((_, index) => measuresFrame(request, ofAttribute(byKind, index)))) }),
     rows: rowsRead(byKind),
-    ...(notes.length === 0 ? {} : { notes: Object.freeze(notes) }),
+    ...(notes.length + ofLevels.length === 0 ? {} : { notes: Object.freeze([...notes, ...ofLevels]) }),
   });
 }
 

@@ -1,8 +1,9 @@
-import { counted, formatCount, formatShare, nameSome } from '../internal/format.ts';
+import { counted, formatCount, formatNumber, formatShare, nameSome, rangeText } from '../internal/format.ts';
 import { sumOf } from '../internal/values.ts';
 import { selectedLabelsOf, ungroupedRows } from '../metrics/compare/missing-rows.ts';
 import { type DecisionRateName, rateCells } from '../metrics/measures/index.ts';
-import type { ControlCell } from '../metrics/frame/index.ts';
+import type { ControlCell, MetricFrame } from '../metrics/frame/index.ts';
+import { metricDefinition } from '../metrics/metric-definitions.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
 import {
   ALL_CELLS,
@@ -16,7 +17,8 @@ import {
 import { type MeasureOptions, SCORE_THRESHOLD } from '../schemas/validate-values.ts';
 import { NO_COINCIDENCE } from '../stats/share-difference.ts';
 import { INTERSECTION_SEPARATOR, isFavourable, type LabelCounts, oftenMeansMissing } from '../table/index.ts';
-import { type GateRequest, gatesOf, nameOfAttribute } from './gates.ts';
+import { judge } from './assertions.ts';
+import { type GateRequest, type GateVerdict, gatesOf, nameOfAttribute } from './gates.ts';
 
 /** The JSON keys of the label columns. */
 const LABEL_COLUMNS = { predictions: 'y_pred', 'true labels': 'y_true' } as const;
@@ -171,6 +173,52 @@ function ungroupedNotes(names: readonly string[], decided: readonly Classificati
   return decided.flatMap((stats, index) =>
     ungroupedRows(stats, decided.length === 1 ? 'a group' : `a value of '${names[index] as string}'`),
   );
+}
+
+/** The largest number of levels whose intervals are computed for a note, since intervals take time. */
+const MAX_JUDGED_LEVELS = 10;
+
+/** The number of levels that a note describes. */
+const SHOWN_LEVELS = 3;
+
+/**
+ * Notes gates that pass over all rows, although groups differ within a level of the control feature by more than the
+ * gate allows, interval included. The levels with the most rows are judged.
+ * @param verdicts the verdicts of one attribute
+ * @param frame the measures of the same attribute, with the levels of the control feature
+ */
+export function levelNotes(
+  request: Pick<MeasureOptions, 'agg'>,
+  verdicts: readonly GateVerdict[],
+  { byLevel }: MetricFrame,
+): string[] {
+  const levels = Object.entries(byLevel)
+    .map(([level, inside]) => ({ level, inside, rows: sumOf(Object.values(inside.nPerGroup)) }))
+    .sort((a, b) => b.rows - a.rows)
+    .slice(0, MAX_JUDGED_LEVELS);
+  return verdicts.flatMap(({ attribute, metric, passed, threshold, comparator }) => {
+    const { measures, comparison, agg } = metricDefinition(metric);
+    // In a mean of the gaps of several measures, one of them may be large.
+    const isMean = measures.length > 1 && (agg ?? request.agg) === 'mean';
+    if (passed !== true || threshold === null || isMean) return [];
+    const found = levels.flatMap(({ level, inside }) => {
+      for (const measure of measures) {
+        const isBroken = (withCi: boolean): MetricResult | undefined => {
+          const gap = inside.metric(measure, comparison, { withCi, withEffectSize: false, withPValue: false });
+          const { status, straddles } = judge(gap, threshold, comparator ?? undefined);
+          return status === 'fail' && !straddles ? gap : undefined;
+        };
+        const gap = isBroken(false) && isBroken(true);
+        if (gap?.ci != null) return [`${formatNumber(gap.value)} (${rangeText(gap.ci)}) within '${level}'`];
+      }
+      return [];
+    });
+    if (found.length === 0) return [];
+    const more = found.length > SHOWN_LEVELS ? `; and ${String(found.length - SHOWN_LEVELS)} more` : '';
+    return [
+      `the gate on ${metric} passes for '${attribute}' over all levels of the control feature together, but within ${String(found.length)} of ${counted(levels.length, 'level')}, the ${comparison === 'ratio' ? 'ratio' : 'gap'} is on the other side of ${String(threshold)}, interval included: ${found.slice(0, SHOWN_LEVELS).join('; ')}${more}. The gate does not judge single levels`,
+    ];
+  });
 }
 
 /** Notes attributes without a gate, if others have one. */

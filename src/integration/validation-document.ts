@@ -307,7 +307,25 @@ function boundsSentence(results: readonly MetricResult[]): string {
       ? []
       : [`${uncapital(inWords(metric))} ${rangeText(missing.worstCase)}`],
   );
-  return bounds.length === 0 ? '' : ` With the excluded rows, the value could be: ${bounds.join('; ')}.`;
+  if (bounds.length === 0) return '';
+  const rows = results.every(hasGroups) ? 'excluded rows' : 'excluded rows that have a group';
+  return ` With the ${rows}, the value could be: ${bounds.join('; ')}.`;
+}
+
+/** Returns whether every excluded row has a group, so that the bounds of the metric are about all of them. */
+function hasGroups({ nDropped, missing }: MetricResult): boolean {
+  return missing === null || missing.n === nDropped;
+}
+
+/**
+ * Says what a metric could be with its excluded rows; an empty text if there are none, or no bounds. Rows without a group
+ * are in no bounds, since they could be in any group.
+ */
+export function boundsOfExcluded(result: MetricResult): string {
+  const { missing } = result;
+  if (missing === null || missing.n === 0 || missing.worstCase === null) return '';
+  const rows = hasGroups(result) ? 'them' : `the ${formatCount(missing.n)} of them that have a group`;
+  return `with ${rows}, the value could be ${rangeText(missing.worstCase)}`;
 }
 
 /** Returns a table of groups for each attribute, for a terminal. */
@@ -327,6 +345,7 @@ function groupSummary(validation: ReportedValidation, entries: readonly Entry[])
         : levelGaps(control, {
             by: ` by ${name}`,
             hasIntervals: hasIntervals(ownResults(entries, attribute)),
+            hasGates: validation.gates.length > 0,
             isFull: false,
           })),
     ];
@@ -461,12 +480,18 @@ export function measureTable(
   };
 }
 
-/** Options of {@link levelGaps}. */
-interface LevelGapsOptions extends GroupTableOptions {
-  /** The attribute, for the caption: ` by sex`, or an empty text. */
-  readonly by: string;
+/** What the tables of levels contain. */
+export interface LevelContents {
   /** Whether the tables have intervals. */
   readonly hasIntervals: boolean;
+  /** Whether a gate judges the rows of all levels together. */
+  readonly hasGates: boolean;
+}
+
+/** Options of {@link levelGaps}. */
+interface LevelGapsOptions extends GroupTableOptions, LevelContents {
+  /** The attribute, for the caption: ` by sex`, or an empty text. */
+  readonly by: string;
 }
 
 /** A level, with the difference of a measure between its groups. */
@@ -511,7 +536,7 @@ function levelTable(
   frame: MetricFrame,
   measure: Measure,
   all: readonly LevelGap[],
-  { by, hasIntervals: withCi, isFull }: LevelGapsOptions,
+  { by, hasIntervals: withCi, hasGates, isFull }: LevelGapsOptions,
 ): ReportTable {
   const defined = all.filter(({ gap }) => gap.undefinedReason === null);
   const largest = new Set(defined.toSorted((a, b) => b.n - a.n).slice(0, isFull ? all.length : MAX_SHOWN));
@@ -527,7 +552,7 @@ function levelTable(
       : '';
   return {
     kind: 'table',
-    caption: `Differences in ${uncapital(inWords(measure))}${by} within each level of the control feature${remark}`,
+    caption: `Differences in ${uncapital(inWords(measure))}${by} within each level of the control feature${remark}${hasGates ? " (gates judge the row 'All levels' only)" : ''}`,
     columns: [
       { name: 'Level' },
       numberColumn('n'),
@@ -595,18 +620,22 @@ function attributeSections(validation: ReportedValidation, entries: readonly Ent
             facts: [...knownFacts(result), ...droppedFact(result)],
           },
         ]),
-        ...controlBlocks(own(validation.frames, attribute), hasIntervals(results)),
+        ...controlBlocks(own(validation.frames, attribute), {
+          hasIntervals: hasIntervals(results),
+          hasGates: validation.gates.length > 0,
+        }),
       ],
     };
   });
 }
 
 /** Returns the number of rows with missing values, and how much these rows could change the metric. */
-function droppedFact({ nDropped, missing }: MetricResult): ReportFact[] {
+function droppedFact(result: MetricResult): ReportFact[] {
+  const { nDropped } = result;
   if (nDropped === 0) return [];
-  const worstCase = missing === null || missing.n === 0 ? null : missing.worstCase;
-  const remark = worstCase === null ? '' : `; with them, the value could be ${rangeText(worstCase)}`;
-  return [{ name: 'Excluded rows', value: tableCount(nDropped), remark: `missing values${remark}` }];
+  const bounds = boundsOfExcluded(result);
+  const remark = bounds === '' ? 'missing values' : `missing values; ${bounds}`;
+  return [{ name: 'Excluded rows', value: tableCount(nDropped), remark }];
 }
 
 /** Returns the groups, or single rates of groups, that metrics exclude, with numerators and denominators. */
@@ -631,11 +660,11 @@ function excludedTable(results: readonly MetricResult[]): ReportTable[] {
   return [{ kind: 'table', caption: 'Excluded groups, or single rates of groups', columns, rows }];
 }
 
-function controlBlocks(frame: MetricFrame | undefined, withCi: boolean): ReportBlock[] {
+function controlBlocks(frame: MetricFrame | undefined, options: LevelContents): ReportBlock[] {
   if (frame === undefined) return [];
   return [
     { kind: 'heading', text: 'Within each level of the control feature' },
-    ...levelGaps(frame, { by: '', hasIntervals: withCi, isFull: true }),
+    ...levelGaps(frame, { ...options, by: '', isFull: true }),
     measureTable('All levels', frame),
     ...Object.entries(frame.byLevel).map(([level, inside]) => measureTable(`Level: ${labelText(level)}`, inside)),
   ];

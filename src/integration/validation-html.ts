@@ -145,7 +145,7 @@ function attributeSection(
   index: number,
   entries: readonly ReportEntry[],
   { pictures }: Drawn,
-  { frames, measures }: ReportedValidation,
+  { frames, measures, gates }: ReportedValidation,
 ): Html {
   const id = `attribute-${String(index + 1)}`;
   const [control, frame] = [own(frames, attribute), own(measures, attribute)];
@@ -156,7 +156,10 @@ ${ofAttribute.map((entry) => metricSection(entry.result, entry.id, pictures.get(
 ${frame !== undefined && tableToHtml(measureTable('Measures of each group', frame))}
 ${
   control !== undefined &&
-  controlSection(control, `${id}-levels`, hasIntervals(ofAttribute.map(({ result }) => result)))
+  controlSection(control, `${id}-levels`, {
+    hasIntervals: hasIntervals(ofAttribute.map(({ result }) => result)),
+    hasGates: gates.length > 0,
+  })
 }
 </section>
 `;

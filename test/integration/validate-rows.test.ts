@@ -477,6 +477,40 @@ describe('notes on labels that may be the opposite', () => {
     );
   });
 
+  it('say that a gate passes although a level of the control feature is clearly above it', () => {
+    // In the north 70% of the women and 30% of the men are hired; in the south it is the other way round.
+    const people = Array.from({ length: 800 }, (_, row) => ({
+      sex: row % 2 === 0 ? 'f' : 'm',
+      region: row < 400 ? 'north' : 'south',
+      hired: Number(Math.floor(row / 2) % 10 < ((row % 2 === 0) === row < 400 ? 7 : 3)),
+    }));
+    const validate = (metric: string, rows = people): ReturnType<typeof validateRowsNow> =>
+      validateRowsNow({
+        ...{ yPred: rows.map(({ hired }) => hired), yTrue: rows.map((_, row) => Number(row % 3 === 0)) },
+        sensitive: { sex: rows.map(({ sex }) => sex) },
+        control: { region: rows.map(({ region }) => region) },
+        metric,
+        withCi: false,
+      });
+    const { passed, notes } = validate('demographic_parity_difference<=0.1');
+    expect(passed).to.equal(true);
+    expect(notes?.join('\n')).to.match(
+      /^the gate on demographic_parity_difference passes for 'sex' over all levels of the control feature together, but within 2 of 2 levels, the gap is on the other side of 0.1, interval included: 0.4000 \(0\.3\d* to 0\.4\d*\) within 'north'; 0.4000 \(.*\) within 'south'. The gate does not judge single levels$/,
+    );
+    expect(validate('demographic_parity_ratio>=0.8').notes?.join()).to.include(
+      "ratio passes for 'sex' over all levels",
+    );
+    expect(validate('equalized_odds_difference<=0.2').notes?.join()).to.include('0.2, interval included: ');
+    // A gate that fails needs no remark, and neither does one whose limit is in the interval of each level.
+    expect(validate('demographic_parity_difference<=0.39').notes).to.equal(undefined);
+    const oneLevel = people.map((person) => ({ ...person, hired: Number(person.region === 'north' && person.hired) }));
+    expect(validate('demographic_parity_difference<=0.1', oneLevel).passed).to.equal(false);
+    expect(validate('demographic_parity_difference<=0.1', oneLevel).notes).to.equal(undefined);
+    // Few rows in a level show nothing.
+    const few = people.filter((_, row) => row < 60 || (row >= 400 && row < 460));
+    expect(validate('demographic_parity_difference<=0.35', few).notes).to.equal(undefined);
+  });
+
   it('say that every decision equals the true label', () => {
     const notesOf = (truth: readonly number[]): readonly string[] => {
       const yPred = truth.map((_, row) => Number(row % 4 < 2));

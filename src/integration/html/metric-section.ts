@@ -7,7 +7,7 @@ import { inWords, unitOf } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import { own } from '../../internal/values.ts';
 import { boundsOfGroup, intervalName, knownFacts, measuresOf } from '../metric-facts.ts';
-import { levelGaps, measureTable } from '../validation-document.ts';
+import { boundsOfExcluded, type LevelContents, levelGaps, measureTable } from '../validation-document.ts';
 
 /**
  * Renders a metric as a section of a page: the main numbers, the charts, then the tables.
@@ -87,14 +87,15 @@ function excludedTable({ excluded }: MetricResult): Html | false {
   );
 }
 
-function notes({ excluded, nDropped, missing, warnings }: MetricResult): Html {
-  const worstCase = missing === null || missing.n === 0 ? null : missing.worstCase;
+function notes(result: MetricResult): Html {
+  const { excluded, nDropped, warnings } = result;
   const dropped =
     nDropped === 0
       ? 'No rows were excluded because of missing values.'
       : `${tableCount(nDropped)} ${nDropped === 1 ? 'row was' : 'rows were'} excluded because of missing values.`;
   const none = Object.keys(excluded).length === 0 && 'No group was excluded. ';
-  const bounds = worstCase !== null && ` With the missing values, the value could be ${rangeText(worstCase)}.`;
+  const words = boundsOfExcluded(result);
+  const bounds = words !== '' && ` ${capital(words)}.`;
   return markup`<p>${none}${dropped}${bounds}</p>
 ${
   warnings.length > 0 &&
@@ -106,16 +107,15 @@ ${
 /**
  * Renders the differences and the rates of every group within the levels of a control feature, with a warning for each
  * gap whose sign differs between levels.
- * @param withCi whether the differences have intervals
  */
-export function controlSection(frame: MetricFrame, id: string, withCi: boolean): Html {
+export function controlSection(frame: MetricFrame, id: string, options: LevelContents): Html {
   return markup`<section aria-labelledby="${id}">
 <h3 id="${id}">Within each level of the control feature</h3>
 ${
   frame.warnings.length > 0 &&
   markup`<div class="note"><ul>${frame.warnings.map((warning) => markup`<li>${warning}</li>`)}</ul></div>`
 }
-${blocksToHtml(levelGaps(frame, { by: '', hasIntervals: withCi, isFull: true }))}
+${blocksToHtml(levelGaps(frame, { ...options, by: '', isFull: true }))}
 ${tableToHtml(measureTable('All levels', frame))}
 ${Object.entries(frame.byLevel).map(([level, inside]) => markup`${tableToHtml(measureTable(`Level: ${level}`, inside))}\n`)}
 </section>
