@@ -3,7 +3,7 @@ import path from 'node:path';
 const { EVENHAND_MUTATE: area = '', EVENHAND_MUTATE_TESTS: tests = '' } = process.env;
 const folder = import.meta.dirname;
 const reports = path.join('out/mutation', area.replace('/*.ts', '').replaceAll('/', '-'));
-const slow = process.env.EVENHAND_MUTATE_SLOW === undefined ? '@slow|' : '';
+const slow = process.env.EVENHAND_MUTATE_SLOW === undefined ? '@slow|@study|' : '@study|';
 const include = (name) => `!/${name}`;
 
 /** The options of Stryker. `scripts/mutation.mjs` sets the variables, from its arguments. */

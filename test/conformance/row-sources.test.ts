@@ -137,7 +137,7 @@ async function readsOf(name: string, rows: Rows): Promise<{ reads: number; value
 /** The numbers of rows that are compared. The software GPU of webgpu is slow. */
 const COMPARED: readonly (readonly [backend: TensorBackend, few: number, many: number, suffix: string])[] = [
   ['wasm', 4000, 16_000, ''],
-  ['wasm', 10_000, 1_000_000, ' @slow'],
+  ['wasm', 10_000, 1_000_000, ' @study'],
   ['node', 10_000, 50_000, ''],
   ['webgpu', 500, 1000, ''],
 ];

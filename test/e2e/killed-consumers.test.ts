@@ -158,7 +158,7 @@ async function runKilled(args: readonly string[]): Promise<KilledRun> {
   };
 }
 
-describe('a stream with two consumers, one of which is killed every 5 seconds @slow', function () {
+describe('a stream with two consumers, one of which is killed every 5 seconds @study', function () {
   this.timeout(900_000);
 
   /** Checks the state that the processes have left. */

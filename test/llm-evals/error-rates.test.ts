@@ -80,7 +80,7 @@ function modelWithoutEffect(random: Random): (prompt: string) => string {
 
 const adjusted = (result: LlmMetricResult | undefined): number => result?.adjustedPValue ?? 1;
 
-describe('error rates of evaluations of language models, seeds 0 to 399 @slow', function () {
+describe('error rates of evaluations of language models, seeds 0 to 399 @study', function () {
   this.timeout(600_000);
 
   it('reports an effect in at most 29 of 400 runs for a model without one', async () => {

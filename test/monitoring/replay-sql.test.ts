@@ -80,7 +80,7 @@ describe('replaySql', () => {
     expect(counted.tracker.labelCoverage()).to.have.deep.members([...single.tracker.labelCoverage()]);
   });
 
-  it('raises no false alarm in more than 5% of fair streams, in the random order of a seed @slow', async function () {
+  it('raises no false alarm in more than 5% of fair streams, in the random order of a seed @study', async function () {
     this.timeout(300_000);
     let alarmed = 0;
     for (let seed = 100; seed < 200; seed++) {

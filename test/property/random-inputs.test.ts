@@ -99,7 +99,7 @@ function expectTrue(one: Case, rows: readonly Row[], result: MetricResult): void
   if (isWrong) expect(verdict.passed).to.equal(false);
 }
 
-describe('random inputs @slow', () => {
+describe('random inputs @study', () => {
   it(`${CASES} inputs give a typed error that names the problem, or a correct value, or a reason; never a wrong pass`, () => {
     check(
       cases,

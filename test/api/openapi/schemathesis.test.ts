@@ -51,7 +51,7 @@ function run(args: readonly string[], cwd: string): Promise<Run> {
   });
 }
 
-describe('requests generated from the OpenAPI document @slow', () => {
+describe('requests generated from the OpenAPI document @study', () => {
   const folder = useTemporaryFolder();
 
   it('are answered with documented statuses and bodies, and never by an internal error', async function () {

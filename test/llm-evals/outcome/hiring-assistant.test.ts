@@ -78,7 +78,7 @@ function assistant(random: Random, effects: Effects): (prompt: string) => string
 
 const adjusted = (result: LlmMetricResult | undefined): number => result?.adjustedPValue ?? 1;
 
-describe('a hiring assistant behind a server @slow', function () {
+describe('a hiring assistant behind a server @study', function () {
   this.timeout(900_000);
   let server: LlmServer;
   before(async () => {

@@ -275,7 +275,7 @@ describe('runLlmEval with collected answers', () => {
     });
   });
 
-  describe('false calls with clusters, 200 data sets @slow', function () {
+  describe('false calls with clusters, 200 data sets @study', function () {
     this.timeout(600_000);
     const RUNS = 200;
 

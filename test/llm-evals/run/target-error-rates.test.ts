@@ -109,7 +109,7 @@ const covers = (ci: readonly [number, number] | null | undefined, truth: number)
   ci !== null && ci !== undefined && ci[0] <= truth && truth <= ci[1];
 
 describe('differences between targets, in simulated runs', () => {
-  it('have intervals that contain the true difference in 91 to 98% of runs @slow', async function () {
+  it('have intervals that contain the true difference in 91 to 98% of runs @study', async function () {
     this.timeout(600_000);
     const truths: Record<string, number> = {
       'length_gap.gender[a-b]': 3,
@@ -137,7 +137,7 @@ describe('differences between targets, in simulated runs', () => {
     expect(tested / RUNS, 'power').to.be.within(0.75, 0.91);
   });
 
-  it('are called in at most 8% of runs without a difference @slow', async function () {
+  it('are called in at most 8% of runs without a difference @study', async function () {
     this.timeout(600_000);
     const called: Record<string, number> = {};
     let any = 0;

@@ -25,7 +25,7 @@ function answersOf(seed: number, shiftOf: (group: number) => number): DimensionA
 
 const NUMBER: AnswerFeature = { metric: 'gap', measure: 'mean', isRate: false, of: ({ text }) => Number(text) };
 
-describe('a comparison of 12 groups in 66 pairs @slow', function () {
+describe('a comparison of 12 groups in 66 pairs @study', function () {
   this.timeout(600_000);
 
   it('reports an effect, and misses a true difference with an interval, in at most 5% of the runs without an effect', () => {

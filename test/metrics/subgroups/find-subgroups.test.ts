@@ -411,7 +411,7 @@ describe('findSubgroups', () => {
   });
 });
 
-describe('the error and the power of the search @slow', () => {
+describe('the error and the power of the search @study', () => {
   for (const setting of SUBGROUP_SETTINGS.filter(({ method }) => method === 'split')) {
     it(setting.title, async function () {
       this.timeout(60_000);

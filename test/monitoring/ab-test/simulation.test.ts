@@ -19,7 +19,7 @@ function compare(rows: ReturnType<typeof fairRows>, sequential: boolean) {
   return analyzer.analyze(arm(0), arm(1), { sequential }).rows[0];
 }
 
-describe('error rates without a change @slow', () => {
+describe('error rates without a change @study', () => {
   it('of a single analysis: near 5% of 1,000 experiments', () => {
     let claims = 0;
     for (let run = 0; run < 1000; run++) {

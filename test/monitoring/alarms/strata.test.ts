@@ -287,7 +287,7 @@ describe('gaps within strata', () => {
     expect(rejected).to.be.above(50);
   });
 
-  it('have at most 5% false alarms over drifting streams, and find a gap of 0.25 in 2.5 times the events @slow', function () {
+  it('have at most 5% false alarms over drifting streams, and find a gap of 0.25 in 2.5 times the events @study', function () {
     this.timeout(240_000);
     for (const cell of STRATA_CELLS.filter(({ id }) => ['fair-cycle', 'edge-cycle', 'gap', 'gap-small'].includes(id))) {
       const runs = Array.from({ length: 60 }, (_, run) => simulateStream(cell, run, 99));

@@ -106,7 +106,7 @@ describe('trainReductions on rows that are read as a stream', () => {
     });
   }
 
-  it('has the mixture and the quality of the same rows in a table, in several blocks @slow', async () => {
+  it('has the mixture and the quality of the same rows in a table, in several blocks @study', async () => {
     const source = write('large.csv', csvOf(1_400_000));
     const testSource = write('large-test.csv', csvOf(2000, 6));
     const labels = ['s'];
