@@ -51,14 +51,16 @@ Examples:
   $ curl -s 'http://127.0.0.1:8000/validate?y_pred=approved&sensitive=sex' -H 'content-type: text/csv' \\
       --data-binary @decisions.csv
 
-  For other users: API keys (comma-separated), results that survive a restart, and a rate limit for each key.
+  For other users: API keys (one per line of a file), results that survive a restart, and a rate limit for each key.
   Keys are not encrypted: put a proxy with TLS in front, and allow requests only through it:
-  $ EVENHAND_API_KEYS="$(openssl rand -hex 24)" evenhand serve --host 0.0.0.0 --workers 2 \\
+  $ openssl rand -hex 24 > keys.txt
+  $ EVENHAND_API_KEYS_FILE=keys.txt evenhand serve --host 0.0.0.0 --workers 2 \\
       --store /var/lib/evenhand --rate-limit 600
-  $ curl -s https://audit.example.com/results -H "authorization: Bearer $KEY"
+  $ echo "authorization: Bearer $(cat keys.txt)" > header.txt    # other users can see the arguments of curl
+  $ curl -s https://audit.example.com/results -H @header.txt
 
   On several hosts, behind a load balancer. Any host answers for any run; workers on further machines only work:
-  $ EVENHAND_API_KEYS="$KEY" EVENHAND_REDIS_PASSWORD_FILE=redis.txt evenhand serve --host 0.0.0.0 \\
+  $ EVENHAND_API_KEYS_FILE=keys.txt EVENHAND_REDIS_PASSWORD_FILE=redis.txt evenhand serve --host 0.0.0.0 \\
       --redis redis://queue.example:6379
   $ EVENHAND_REDIS_PASSWORD_FILE=redis.txt evenhand worker --redis redis://queue.example:6379
 
@@ -70,7 +72,8 @@ Examples:
   $ curl -s http://127.0.0.1:8000/ready
   $ evenhand serve --monitor monitoring    # then open /dashboard
 
-An address that other machines can reach needs EVENHAND_API_KEYS or --insecure. Without keys, on a local address,
+An address that other machines can reach needs EVENHAND_API_KEYS_FILE, EVENHAND_API_KEYS
+(comma-separated) or --insecure. Without keys, on a local address,
 the service answers only requests whose Host is localhost, 127.0.0.1, [::1] or an --allowed-host. This protects it
 from web pages that you visit.
 Logs go to stderr: warnings, and on a terminal one line per response. EVENHAND_LOG_FILE=<path> appends logs to a
