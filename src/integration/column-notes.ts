@@ -1,6 +1,7 @@
 import { quoteArgument } from '../document/provenance.ts';
 import { counted, nameSome } from '../internal/format.ts';
-import type { ImpactRatioOptions, ImpactRatios } from '../metrics/impact-ratios.ts';
+import { missingRows, sharesInWords, isUnevenlyMissing } from '../metrics/compare/missing-rows.ts';
+import type { ImpactRatioOptions, ImpactRatios, ImpactTable } from '../metrics/impact-ratios.ts';
 import type { ValidateRequest } from '../schemas/validate-values.ts';
 import {
   type FirstRows,
@@ -13,7 +14,7 @@ import {
   withoutAccents,
 } from '../table/index.ts';
 import { metricNamesOf } from './gates.ts';
-import { codedScoreNotes, groupNotes } from './reading-notes.ts';
+import { codedScoreNotes, favourableNotes, groupNotes } from './reading-notes.ts';
 
 /** Returns notes on columns whose names say that they may be meant in another sense than they are read. */
 export function nameNotes(request: ValidateRequest): readonly string[] {
@@ -59,6 +60,7 @@ export function impactRatioNotes(
   );
   return [
     ...unfavourableNotes(roles),
+    ...tables.slice(0, groups.length).flatMap((table, index) => withoutOutcomeNotes(table, groups[index]?.name ?? '')),
     ...readingWarnings(readings),
     ...groupNotes(
       groups.map(({ name }) => name),
@@ -67,12 +69,39 @@ export function impactRatioNotes(
     ...(rows === undefined
       ? []
       : [
+          ...favourableLabelNotes(roles, rows),
           ...countNotes(roles, rows).map(({ note }) => `${note}. If it is, write one row for each person`),
           ...groupedThousandNotes(roles, rows),
           ...codedScoreNotes(scoresOf(rows, roles)),
           ...repeatedIdentifiersIn(rows, usedColumns(roles)).map(countedRowsNote),
         ]),
   ];
+}
+
+/** The seed of the test of missing outcomes, which draws random numbers only if categories are small. */
+const SEED = 42;
+
+/** Notes outcomes that are missing more often in one category than in another, by more than chance. */
+function withoutOutcomeNotes({ categories }: ImpactTable, name: string): string[] {
+  const counts = {
+    dropped: Float64Array.from(categories, ({ withoutOutcome }) => withoutOutcome),
+    kept: Float64Array.from(categories, ({ applicants }) => applicants),
+  };
+  const labels = categories.map(({ category }) => category.join(', '));
+  const { rows } = missingRows(counts, labels, SEED);
+  if (!isUnevenlyMissing(rows)) return [];
+  return [
+    `rows without an outcome are not equally common in all categories of '${name}' ${sharesInWords(rows, counts, labels)}. If they are people who were not selected, write their outcome: the ratios change`,
+  ];
+}
+
+/** Notes a label such as 'hired' that is negative among the first rows, while another label is the positive one. */
+function favourableLabelNotes({ yPred, positiveLabel }: Roles, { names, rows }: FirstRows): string[] {
+  const column = yPred === undefined ? -1 : names.indexOf(yPred);
+  if (column < 0 || positiveLabel === undefined) return [];
+  const others = new Set(rows.map((row) => row[column] ?? '').filter((label) => label !== positiveLabel));
+  const negative = Object.fromEntries([...others].map((label) => [label, 1]));
+  return favourableNotes({ y_pred: { positive: { [positiveLabel]: 1 }, negative, missing: {} } });
 }
 
 /** The columns of a file whose role is known, and how they are read. */

@@ -88,7 +88,7 @@ export function readingNotes(
 }
 
 /** Notes outcomes in which a label such as 'hired' is negative, and another label is the positive one. */
-function favourableNotes(labels: ReadLabels): string[] {
+export function favourableNotes(labels: ReadLabels): string[] {
   return Object.values(labels).flatMap(({ positive, negative }) => {
     const [positives, negatives] = [Object.keys(positive), Object.keys(negative)];
     const favourable = negatives.find(isFavourable);

@@ -17,6 +17,7 @@ import {
 } from '../table/index.ts';
 import { assertSameLength, toFiniteNumbers } from './reduce/row-arguments.ts';
 import { reduceClassificationSource, type SourceStats } from './reduce/reduce-source.ts';
+import { droppedPerGroup } from './statistics/rows-per-group.ts';
 import { CELLS_BY_DECISION, type ClassificationStats, sumCells } from './statistics/group-stats.ts';
 
 /** The columns of sex and of race or ethnicity, and of the outcome: `selected` or `score`. */
@@ -66,6 +67,8 @@ export interface ImpactCategory {
   readonly applicants: number;
   /** The number of these rows that are selected, or whose score is above the median. */
   readonly selected: number;
+  /** The number of rows of this category without an outcome. They are not among the applicants. */
+  readonly withoutOutcome: number;
   /** The selection rate or scoring rate, selected / applicants. */
   readonly rate: number;
   /** The share of this category in all rows with an outcome, with those of unknown categories. */
@@ -114,7 +117,7 @@ export interface ImpactRatios {
 /** Counted rows. */
 interface CountedTable {
   readonly by: ImpactTable['by'];
-  readonly categories: readonly Pick<ImpactCategory, 'category' | 'applicants' | 'selected'>[];
+  readonly categories: readonly Pick<ImpactCategory, 'category' | 'applicants' | 'selected' | 'withoutOutcome'>[];
   readonly unknown: number;
 }
 
@@ -248,9 +251,11 @@ const BY: readonly ImpactTable['by'][] = ['sex', 'race_ethnicity', 'sex_and_race
 function tableOfStats({ stats, parts }: SourceStats<ClassificationStats>, by: ImpactTable['by']): CountedTable {
   const positive = sumCells(stats.counts, CELLS_BY_DECISION.positive);
   const negative = sumCells(stats.counts, CELLS_BY_DECISION.negative);
+  const undecided = droppedPerGroup(stats, false);
   const categories = parts.map((category, group) => {
     const selected = positive[group] as number;
-    return { category, applicants: selected + (negative[group] as number), selected };
+    const applicants = selected + (negative[group] as number);
+    return { category, applicants, selected, withoutOutcome: undecided[group] as number };
   });
   return {
     by,
@@ -340,11 +345,15 @@ function tableOfCodes(
 ): CountedTable {
   const applicants = new Float64Array(labels.length);
   const selected = new Float64Array(labels.length);
+  const withoutOutcome = new Float64Array(labels.length);
   let unknown = 0;
   for (let row = 0; row < codes.length; row++) {
     const outcome = outcomes[row] as number;
     const code = codes[row] as number;
-    if (outcome < 0) continue;
+    if (outcome < 0) {
+      if (code >= 0) withoutOutcome[code] = (withoutOutcome[code] as number) + 1;
+      continue;
+    }
     if (code < 0) {
       unknown++;
       continue;
@@ -356,6 +365,7 @@ function tableOfCodes(
     category,
     applicants: applicants[code] as number,
     selected: selected[code] as number,
+    withoutOutcome: withoutOutcome[code] as number,
   }));
   return { by, categories: categories.filter((one) => one.applicants > 0), unknown };
 }

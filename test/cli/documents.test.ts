@@ -82,11 +82,17 @@ describe('evenhand impact-ratio', () => {
   });
 
   it('notes what may be meant in another sense: rejections, unknown people, numbers of people, codes, short names', async () => {
-    const notesOf = async (header: string, lines: readonly string[], outcome = '--selected'): Promise<string> => {
+    const notesOf = async (
+      header: string,
+      lines: readonly string[],
+      outcome = '--selected',
+      more: string[] = [],
+    ): Promise<string> => {
+      // prettier-ignore
       const file = path.join(folder(), 'noted.csv');
       writeFileSync(file, [header, ...lines].join('\n'));
       const [, , name = ''] = header.split(',');
-      const { stdout } = await runCli(['impact-ratio', '--csv', file, outcome, name, ...COLUMNS, '--json']);
+      const { stdout } = await runCli(['impact-ratio', '--csv', file, outcome, name, ...COLUMNS, ...more, '--json']);
       return ((JSON.parse(stdout) as { notes?: string[] }).notes ?? []).join('\n');
     };
     const people = (line: (row: number) => string): string[] => Array.from({ length: 300 }, (_, row) => line(row));
@@ -105,6 +111,10 @@ describe('evenhand impact-ratio', () => {
       ),
     ).to.match(/^column 'rejected' seems to hold unfavourable decisions/);
     expect(await notesOf('sex,race,chosen', people((row) => `${row % 9 === 0 ? 'Unknown' : sex(row)},a,${chosen(row)}`))).to.match(/^groups of 'sex' have names that often mean a missing value: 'Unknown' \(34 rows\)/); // prettier-ignore
+    expect(await notesOf('sex,race,chosen', people((row) => `${sex(row)},a,${row % 2 === 0 && row % 3 === 0 ? '' : chosen(row)}`))).to.match(/^rows without an outcome are not equally common in all categories of 'sex' \(p < 0.001\): 33.3% of f, 0.0% of m\. If they are people/); // prettier-ignore
+    const decided = (row: number): string => (row % 5 < 2 ? 'rejected' : 'hired');
+    expect(await notesOf('sex,race,chosen', people((row) => `${sex(row)},a,${decided(row)}`), '--selected', ['--positive-label', 'rejected'])).to.match(/^'rejected' counts as the positive label, and 'hired' as a negative one/); // prettier-ignore
+    expect(await notesOf('sex,race,chosen', people((row) => `${sex(row)},a,${decided(row)}`), '--selected', ['--positive-label', 'hired'])).to.equal(''); // prettier-ignore
     expect(await notesOf('sex,race,chosen,n', people((row) => `${sex(row)},a,${chosen(row)},${String(row % 7)}`))).to.match(/^column 'n' looks like the number of people .* write one row for each person$/); // prettier-ignore
     expect(await notesOf('sex,race,fit', people((row) => `${sex(row)},a,${row % 9 === 0 ? '999' : String(row % 50)}`), '--score')).to.match(/^the score 999 occurs 34 times/); // prettier-ignore
     expect(await notesOf('sex,race,chosen', people((row) => `${['f', 'm', 'female'][row % 3] ?? ''},a,${chosen(row)}`))).to.match(/^groups of 'sex' may be one group each: 'f' and 'female'/); // prettier-ignore

@@ -36,6 +36,11 @@ function printed({ tables }: ImpactRatios, index: number): Record<string, [rate:
   );
 }
 
+/** The numbers of people without an outcome, by category. */
+function missingOf({ tables }: ImpactRatios): number[][] {
+  return tables.map(({ categories }) => categories.map(({ withoutOutcome }) => withoutOutcome));
+}
+
 describe('impact ratios', () => {
   it('are those of the example in the rule, by race or ethnicity and by sex', async () => {
     // 6 RCNY 5-301, example of a tool that scores applicants: numbers of applicants, scoring rates and impact ratios.
@@ -78,6 +83,8 @@ describe('impact ratios', () => {
     expect(result.n).to.equal(6);
     expect(result.nWithoutOutcome).to.equal(1);
     expect(result.tables.map(({ unknown }) => unknown)).to.deep.equal([1, 2, 3]);
+    // One man of race b has no outcome.
+    expect(missingOf(result)).to.deep.equal([[0, 1], [0, 1], [0, 1]]); // prettier-ignore
     expect(result.tables.map(({ categories }) => categories.map(({ applicants }) => applicants))).to.deep.equal([
       [2, 3],
       [2, 2],
@@ -189,6 +196,7 @@ describe('impact ratios', () => {
         const result = await impactRatios(source, scored);
         expect(result).to.include({ kind: 'scoring', n: 5, nWithoutOutcome: 1, medianScore: 2 });
         expect(selectedOf(result)).to.deep.equal([0, 1]);
+        expect(missingOf(result)).to.deep.equal([[0, 1], [0, 1], [0, 0, 1]]); // prettier-ignore
       }
       expect(selectedOf(await impactRatios({ paths: one }, scored))).to.deep.equal([0]);
       // Above the median is nobody if all scores are equal, also below 0.
