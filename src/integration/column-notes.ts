@@ -263,14 +263,22 @@ function heldOutRowsNote(found: RepeatedIdentifier): string {
 }
 
 /**
- * Notes columns that look like people or things with several events, for alarms that take events as independent.
+ * Notes columns that look like people or things with several events, for alarms that take events as independent, and
+ * events that may be in the file twice.
  * @param used the columns whose role is known
+ * @param hasIds whether events have ids, so that no event counts twice
  */
-export function dependentEventsNotes(rows: FirstRows, used: readonly string[]): string[] {
-  return namedIdentifiersIn(rows, used).map(
-    (found) =>
-      `${rowsOfValue(found)}. If the events of a value depend on each other, false alarms are more frequent than promised: give one event for each of them and each period`,
-  );
+export function dependentEventsNotes(rows: FirstRows, used: readonly string[], hasIds: boolean): string[] {
+  return [
+    ...namedIdentifiersIn(rows, used).map(
+      (found) =>
+        `${rowsOfValue(found)}. If the events of a value depend on each other, false alarms are more frequent than promised: give one event for each of them and each period`,
+    ),
+    ...(hasIds ? [] : partlyRepeatedIn(rows, new Set(used))).map(
+      ({ name, repeated }) =>
+        `${counted(repeated, 'event repeats', 'events repeat')} a value of column '${name}', and each event counts. If they are the same events again, name the column, so that each counts once: --id ${quoteArgument(name)}; if they are further events of a person, give one for each period`,
+    ),
+  ];
 }
 
 function rowsOfValue({ name, meanCount }: RepeatedIdentifier): string {

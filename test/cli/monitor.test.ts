@@ -118,6 +118,10 @@ describe('evenhand monitor', () => {
     const people = path.join(folder(), 'people.csv');
     writeFileSync(people, ['person,sex,approved', ...rows.map(({ sex, approved }, row) => `p${String(row % 20)},${sex},${String(approved)}`)].join('\n')); // prettier-ignore
     expect(await warningsOf(people)).to.match(/^Column 'person' has about 30\.0 rows for each of its values\. .* false alarms are more frequent than promised/); // prettier-ignore
+    // Ten of 600 events are in the file twice.
+    const twice = path.join(folder(), 'twice.csv');
+    writeFileSync(twice, ['event_id,sex,approved', ...rows.map(({ sex, approved }, row) => `e${String(row < 10 ? row + 300 : row)},${sex},${String(approved)}`)].join('\n')); // prettier-ignore
+    expect(await warningsOf(twice)).to.match(/^10 events repeat a value of column 'event_id', and each event counts\. .*: --id event_id; /); // prettier-ignore
   });
 
   it('gives the same results for a file as for its lines', async () => {

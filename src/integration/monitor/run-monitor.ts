@@ -169,7 +169,7 @@ async function columnRemarks(
   if (rows === undefined) return [];
   const time = timestamp === undefined ? rows.names.find((name) => TIME_NAME.test(name) && !used.includes(name)) : undefined; // prettier-ignore
   return [
-    ...dependentEventsNotes(rows, used.filter((name) => name !== undefined)).map((note) => `${capital(note)}.`), // prettier-ignore
+    ...dependentEventsNotes(rows, used.filter((name) => name !== undefined), id !== undefined).map((note) => `${capital(note)}.`), // prettier-ignore
     ...(time === undefined
       ? []
       : [`Events are taken in the order of the file, and their time is that of reading. If column '${time}' has their time, name it: --timestamp ${quoteArgument(time)}.`]), // prettier-ignore

@@ -1,6 +1,6 @@
 import { counted, formatCount, formatShare } from '../../internal/format.ts';
 import { sumOf } from '../../internal/values.ts';
-import { type ClassificationStats, decisionTotals, type GroupStats } from '../statistics/group-stats.ts';
+import { decisionTotals, type GroupStats } from '../statistics/group-stats.ts';
 import { skipsGroup } from './compat.ts';
 import type { ComparedMeasure } from './gap.ts';
 import type { GroupMeasure } from '../measures/index.ts';
@@ -166,7 +166,9 @@ export function thinWarnings(compared: readonly ComparedMeasure[], labels: reado
 export function sameDecisionWarnings(stats: GroupStats): string[] {
   if (stats.kind !== 'classification') return [];
   const [positive, negative] = decisionTotals(stats);
-  if (positive > 0 && negative > 0) return unlikeWeightWarnings(stats);
+  if (positive > 0 && negative > 0) {
+    return unlikeWeightWarnings(decisionTotals({ counts: stats.weights }), [positive, negative]);
+  }
   if (positive + negative === 0) return [];
   return [
     `all ${counted(positive + negative, 'decision is', 'decisions are')} ${positive > 0 ? 'positive' : 'negative'}, so that no group can have another rate of decisions; check the column, the positive label, or the threshold of the scores`,
@@ -182,12 +184,15 @@ const MIN_WEIGHED = 30;
 /**
  * Returns a warning if rows with one decision have the weight 0, or a much smaller one, such as an amount that only
  * approved people get.
+ * @param weights the sum of the weights of rows with a positive and with a negative decision
+ * @param rows the numbers of these rows, which are not 0
  */
-function unlikeWeightWarnings(stats: ClassificationStats): string[] {
-  const [positive, negative] = decisionTotals({ counts: stats.weights });
+export function unlikeWeightWarnings(
+  [positive, negative]: readonly [positive: number, negative: number],
+  rows: readonly [positive: number, negative: number],
+): string[] {
   if (positive + negative === 0) return [];
   if (positive > 0 && negative > 0) {
-    const rows = decisionTotals(stats);
     const ratio = positive / rows[0] / (negative / rows[1]);
     if (Math.min(...rows) < MIN_WEIGHED || (ratio < UNLIKE_WEIGHTS && ratio > 1 / UNLIKE_WEIGHTS)) return [];
     const [more, less] = ratio > 1 ? ['positive', 'negative'] : ['negative', 'positive'];

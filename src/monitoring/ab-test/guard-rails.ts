@@ -1,5 +1,6 @@
 import { formatShare, pValueWords } from '../../internal/format.ts';
 import { numberOrNull } from '../../internal/values.ts';
+import { unlikeWeightWarnings } from '../../metrics/compare/exclusions.ts';
 import { crossCounts } from '../../stats/association/cross-counts.ts';
 import { chiSquareGoodnessOfFit, chiSquareIndependence } from '../../stats/tests/chi-square-test.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
@@ -111,6 +112,7 @@ export function warningsOf(
   return Object.freeze([
     ...assignmentWarnings(checks),
     ...rows.warnings,
+    ...weightWarnings(rows),
     ...overlapWarnings(checks.overlap, rows.clusters !== undefined),
     ...measured.flatMap((one) => missingWarnings(rows, one)),
     ...comparisons.flatMap(groupWarnings),
@@ -133,6 +135,21 @@ function assignmentWarnings({ sampleRatio, byAttribute }: Checks): string[] {
     );
   }
   return warnings;
+}
+
+/** Warns if the weights of rows seem to follow from their decisions. */
+function weightWarnings({ decisions, weights }: ArmRows): string[] {
+  if (decisions === undefined || weights === undefined) return [];
+  const sums: [positive: number, negative: number] = [0, 0];
+  const rows: [positive: number, negative: number] = [0, 0];
+  decisions.forEach((decision, row) => {
+    const weight = weights[row] as number;
+    if (Number.isNaN(decision) || Number.isNaN(weight)) return;
+    const at = decision === 1 ? 0 : 1;
+    sums[at] += weight;
+    rows[at]++;
+  });
+  return Math.min(...rows) === 0 ? [] : unlikeWeightWarnings(sums, rows);
 }
 
 function overlapWarnings(overlap: Checks['overlap'], hasClusters: boolean): string[] {

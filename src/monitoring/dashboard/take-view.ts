@@ -1,7 +1,8 @@
 import { capital, counted, formatCount } from '../../internal/format.ts';
 import { sumOf } from '../../internal/values.ts';
+import { unlikeWeightWarnings } from '../../metrics/compare/exclusions.ts';
 import { selectedLabels } from '../../metrics/compare/missing-rows.ts';
-import { CELLS_BY_DECISION, cellIndex, cellsWith } from '../../metrics/statistics/group-stats.ts';
+import { CELLS_BY_DECISION, CELLS_PER_GROUP, cellIndex, cellsWith } from '../../metrics/statistics/group-stats.ts';
 import { alikeGroupWarnings } from '../../table/index.ts';
 import type { AlertEvent, AlertHistory } from '../alarms/alert-event.ts';
 import { missingSentence, stateSentence } from '../alarms/alert-words.ts';
@@ -11,6 +12,7 @@ import type { WatchedCombination } from '../alarms/watched-combination.ts';
 import { RecordLog } from '../records/record-log.ts';
 import { formatTime } from '../records/record-time.ts';
 import type { EventStream } from '../tracker/event-stream.ts';
+import type { GroupTable } from '../tracker/group-table.ts';
 import { CrossedCodes } from '../tracker/group-codes.ts';
 import type { RealTimeFairnessTracker } from '../tracker/real-time-fairness-tracker.ts';
 import { cumulativeWindow, measureGroups } from '../tracker/stream-window.ts';
@@ -120,6 +122,7 @@ export function notesOf(tracker: RealTimeFairnessTracker): string[] {
     ...unseenLabels(tracker),
     ...oneDecision(tracker),
     ...oneDecisionLabelled(tracker),
+    ...weightsOfDecisions(tracker),
     ...severalNegatives(tracker),
     ...repeatedIds(tracker.faults['duplicate_id'] ?? 0, tracker.stream.events),
     ...alikeGroups(tracker),
@@ -229,9 +232,26 @@ function oneDecisionLabelled({ stream }: RealTimeFairnessTracker): string[] {
   const { columns } = stream.options;
   if (columns.yTrue === undefined || !stream.watches('rate') || stream.events < MIN_EQUAL) return [];
   const [table] = stream.tables;
-  const totalOf = (cell: number): number =>
-    sumOf(Array.from({ length: table?.groups ?? 0 }, (_, group) => table?.data[group * table.stride + cell] ?? 0));
-  return selectedLabels((truth, decision) => totalOf(cellIndex(truth, decision))).map((note) => `${capital(note)}.`);
+  if (table === undefined) return [];
+  return selectedLabels((truth, decision) => totalOf(table, cellIndex(truth, decision))).map((note) => `${capital(note)}.`); // prettier-ignore
+}
+
+/** Returns a warning if the weights of events seem to follow from their decisions. */
+function weightsOfDecisions({ stream }: RealTimeFairnessTracker): string[] {
+  const [table] = stream.tables;
+  if (table?.shape.hasWeights !== true || !stream.watches('rate') || stream.events < MIN_EQUAL) return [];
+  // The sums of weights follow the counts of the cells.
+  const totals = (offset: number): [positive: number, negative: number] =>
+    (['positive', 'negative'] as const).map((decision) =>
+      sumOf(CELLS_BY_DECISION[decision].map((cell) => totalOf(table, offset + cell))),
+    ) as [number, number];
+  const rows = totals(0);
+  if (Math.min(...rows) === 0) return [];
+  return unlikeWeightWarnings(totals(CELLS_PER_GROUP), rows).map((note) => `${capital(note)}.`);
+}
+
+function totalOf({ data, groups, stride }: GroupTable, field: number): number {
+  return sumOf(Array.from({ length: groups }, (_, group) => data[group * stride + field] as number));
 }
 
 /**

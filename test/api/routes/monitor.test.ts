@@ -117,6 +117,17 @@ describe('monitored streams', function () {
     expect(await warnings()).to.equal('');
   });
 
+  it('warns if the weights of events follow from their decisions', async () => {
+    const weighed = events(200).map((row, index) => ({ ...row, w: index % 2 === 0 ? 1 : 2 }));
+    await post(`weights/events?${OPTIONS}&sample_weight=w`, weighed);
+    expect((await state('weights'))['warnings']).to.deep.equal([]);
+    const amounts = events(200).map((row) => ({ ...row, w: row['approved'] === 1 ? 5000 : 1 }));
+    await post(`amounts/events?${OPTIONS}&sample_weight=w`, amounts);
+    expect(((await state('amounts'))['warnings'] as string[]).join()).to.match(
+      /^The mean weight of rows with a positive decision is 5,000 times that of rows with a negative one\./,
+    );
+  });
+
   it('answers with the numbers of problems of the request by reason', async () => {
     const ungrouped = (row: Row) => ({ ...row, sex: null });
     const first = await post(`reasons/events?${OPTIONS}`, [...events(3), ...events(4, 3).map(ungrouped)]);

@@ -119,6 +119,17 @@ describe('the finding of the analyzer', () => {
     expect(uneven.comparisons[0]?.groups[0]?.effective.control).to.be.closeTo(800 ** 2 / 2000, 1e-9);
   });
 
+  it('warns about weights that follow from the outcome, such as an amount that was approved', () => {
+    const weigh = (rows: typeof even, approved: number) =>
+      rows.map((row) => ({ ...row, w: row['approved'] === 1 ? approved : 1 }));
+    const warningsFor = (approved: number) =>
+      bySex({ sampleWeight: 'w' }).analyze(weigh(even, approved), weigh(separate, approved)).warnings;
+    expect(warningsFor(900).join('\n')).to.match(
+      /the mean weight of rows with a positive decision is 900 times that of rows with a negative one\. If the weight follows from the decision/,
+    );
+    expect(warningsFor(4)).to.deep.equal([]);
+  });
+
   it('is frozen and contains its settings', () => {
     const result = bySex({ seed: 7 }).analyze(even, separate);
     expect(result).to.be.frozen;
