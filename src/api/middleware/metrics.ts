@@ -13,6 +13,8 @@ function processMetrics(): Registry {
   if (registry !== undefined) return registry;
   registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'evenhand_' });
+  // Before the first sample it is 2^63 nanoseconds.
+  registry.removeSingleMetric('evenhand_nodejs_eventloop_lag_min_seconds');
   return registry;
 }
 

@@ -1,4 +1,5 @@
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { type FileHandle, mkdir, open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import { DataValidationError } from '../../exceptions/index.ts';
@@ -184,6 +185,7 @@ export interface TranscriptLog {
 export async function openTranscriptLog(file: string, options: TranscriptLogOptions = {}): Promise<TranscriptLog> {
   assertKnownOptions('openTranscriptLog', options, TRANSCRIPT_LOG_OPTION_NAMES);
   const flushEvery = requireInteger('flushEvery', options.flushEvery ?? 100, 1);
+  const isNew = !existsSync(file);
   const handle = await openFile(file);
   let lock: TranscriptLock | undefined;
   try {
@@ -196,7 +198,15 @@ export async function openTranscriptLog(file: string, options: TranscriptLogOpti
       path: file,
       records: Object.freeze(mergeAnswers(records)),
       append: async (record) => writer.append(recordToLine(record)),
-      close: () => writer.close().finally(() => lock?.release()),
+      close: async () => {
+        try {
+          await writer.close();
+          // A run that is refused leaves no empty file.
+          if (isNew && existsSync(file) && (await stat(file)).size === 0) await rm(file);
+        } finally {
+          await lock?.release();
+        }
+      },
     } satisfies TranscriptLog);
   } catch (error) {
     await handle.close();

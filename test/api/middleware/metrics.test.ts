@@ -69,7 +69,8 @@ describe('ServiceMetrics', () => {
     expect(contentType).to.match(/^text\/plain; version=0\.0\.4/);
     expect(text)
       .to.include('evenhand_process_resident_memory_bytes ')
-      .and.include('evenhand_nodejs_eventloop_lag_seconds ');
+      .and.include('evenhand_nodejs_eventloop_lag_seconds ')
+      .and.not.include('eventloop_lag_min');
     const types = linesOf(text, '# TYPE ');
     expect(new Set(types).size).to.equal(types.length);
     expect(types.every((line) => line.startsWith('# TYPE evenhand_'))).to.equal(true);

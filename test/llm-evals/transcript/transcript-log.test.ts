@@ -127,6 +127,15 @@ describe('openTranscriptLog', () => {
     expect(readFileSync(file, 'utf8')).to.equal(LINE);
   });
 
+  it('leaves no file if nothing was appended to a new one', async () => {
+    const file = path.join(folder(), 'refused.ndjson');
+    await (await openTranscriptLog(file)).close();
+    expect(existsSync(file)).to.equal(false);
+    writeFileSync(file, '');
+    await (await openTranscriptLog(file)).close();
+    expect(existsSync(file)).to.equal(true);
+  });
+
   it('opens an empty file, and with resume a missing one', async () => {
     await (await openTranscriptLog(holding(''))).close();
     expect(await reopened(freshPath())).to.deep.equal([]);
