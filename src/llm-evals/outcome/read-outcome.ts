@@ -19,6 +19,8 @@ type Found =
       readonly value: unknown;
       /** The longer number in the answer of which the value is a part. */
       readonly longer?: string | undefined;
+      /** Whether a negation stands before the match: "not approved". */
+      readonly isNegated?: boolean;
     }
   | { readonly unread: string };
 
@@ -32,18 +34,23 @@ type Found =
  *   or decimals. If a regular expression finds a part of a longer number (5 in "6.5"), the answer
  *   is not read.
  * - choice: one of the `choices`, or without `choices` the text itself, in lower case.
+ *
+ * A decision or a choice is not read if a regular expression finds it behind a negation ("approved" in "not approved").
  * @throws {ConfigValidationError} if a regular expression takes longer than a second for one answer
  */
 export function readOutcome(kind: OutcomeKind, spec: OutcomeSpec, answer: string): OutcomeReading {
   const text = withoutReasoning(answer).trim();
   const found = find(spec.number ?? spec, text);
   if ('unread' in found) return { kind, unread: found.unread };
+  if (kind !== 'score' && found.isNegated === true) return { kind, unread: BESIDE_NEGATION };
   const read = READERS[kind](found.value, spec);
   if (kind === 'score' && 'value' in read && found.longer !== undefined) {
     return { kind, unread: `${PART_OF_NUMBER}, such as '${found.longer}'` };
   }
   return { kind, ...read };
 }
+
+const BESIDE_NEGATION = 'a choice beside a negation';
 
 const PART_OF_NUMBER = 'the pattern matches only a part of a number';
 
@@ -139,7 +146,11 @@ function findMatch(text: string, regex: string): Found {
   const value = match[group]?.trim() ?? '';
   if (value === '') return { unread };
   const [start, end] = match.indices?.[group] ?? [0, 0];
-  return { value, longer: longerNumber(searched.slice(0, start), searched.slice(start, end), searched.slice(end)) };
+  return {
+    value,
+    longer: longerNumber(searched.slice(0, start), searched.slice(start, end), searched.slice(end)),
+    isNegated: BEFORE_NEGATED.test(searched.slice(0, match.index).slice(-MAX_NEGATION)),
+  };
 }
 
 /** The maximum number of characters before and after a match that are searched for further digits. */
@@ -245,12 +256,18 @@ function readChoice(found: unknown, { choices }: Pick<OutcomeSpec, 'choices'>): 
   if (longest.length > 1) return { unread: 'several choices' };
   const [label] = longest;
   if (label === undefined) return { unread: 'no choice' };
-  return isNegated(text, normalized(label)) ? { unread: 'a choice beside a negation' } : { value: label };
+  return isNegated(text, normalized(label)) ? { unread: BESIDE_NEGATION } : { value: label };
 }
 
 /** Matches words that reverse a label in the same sentence, in English, German, French and Spanish. */
 const NEGATION =
   /(?<![\p{L}])(?:not|no|nor?|neither|never|nobody|none|without|cannot|against|unable|unwilling|refus\p{L}*|declin\p{L}*|avoid\p{L}*|oppos\p{L}*|instead of|rather than|nicht|nichts|kein\p{L}*|nie|niemals|gegen|ne|pas|jamais|aucun\p{L}*|sans|nunca|jamás|ningun\p{L}*|ningún|sin)(?![\p{L}])|n['’ ]t(?![\p{L}])|(?<![\p{L}])n['’ ](?=\p{L})/u;
+
+/** The number of characters before a match in which a negation is looked for. */
+const MAX_NEGATION = 60;
+
+/** Matches a text that ends with a negation, or with one and a short word: "not", "should not be". */
+const BEFORE_NEGATED = new RegExp(`(?:${NEGATION.source})[ \\t]+(?:\\p{L}{1,5}[ \\t]+)?$`, 'iu');
 
 /**
  * Returns whether a sentence with the label also has a negation, so that the answer may mean the opposite: "I would not

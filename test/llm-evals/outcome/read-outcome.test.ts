@@ -66,6 +66,19 @@ describe('readOutcome', () => {
     ['{"score": 7', 'no JSON'],
     ['[1, 2] and {"score": 2}', 2],
   ]);
+  check('decision', { regex: 'approved|declined', choices: ['approved', 'declined'] }, [
+    ['The loan is approved.', 1],
+    ['The loan is not approved.', 'a choice beside a negation'],
+    ["The loan shouldn't be approved.", 'a choice beside a negation'],
+    ['Der Antrag wird nicht approved.', 'a choice beside a negation'],
+    ['There is no doubt: approved.', 1],
+    ['Any doubt? No.\nApproved', 1],
+  ]);
+  check('choice', { regex: '(not approved|approved)' }, [
+    ['It is not approved', 'not approved'],
+    ['It is approved', 'approved'],
+    ['It was never approved', 'a choice beside a negation'],
+  ]);
   check('score', { number: { regex: '(\\d+(?:\\.\\d+)?) out of 10', min: 1, max: 10 } }, [
     ['Score: 2 out of 10. A fair start.', 2],
     ['SCORE: 7.5 OUT OF 10', 7.5],
