@@ -190,9 +190,9 @@ const SHOWN_LEVELS = 3;
 export function levelNotes(
   request: Pick<MeasureOptions, 'agg'>,
   verdicts: readonly GateVerdict[],
-  { byLevel }: MetricFrame,
+  frame: MetricFrame,
 ): string[] {
-  const levels = Object.entries(byLevel)
+  const levels = Object.entries(frame.byLevel)
     .map(([level, inside]) => ({ level, inside, rows: sumOf(Object.values(inside.nPerGroup)) }))
     .sort((a, b) => b.rows - a.rows)
     .slice(0, MAX_JUDGED_LEVELS);
@@ -209,7 +209,8 @@ export function levelNotes(
           return status === 'fail' && !straddles ? gap : undefined;
         };
         const gap = isBroken(false) && isBroken(true);
-        if (gap?.ci != null) return [`${formatNumber(gap.value)} (${rangeText(gap.ci)}) within '${level}'`];
+        if (gap !== undefined && gap.ci !== null)
+          return [`${formatNumber(gap.value)} (${rangeText(gap.ci)}) within '${level}'`];
       }
       return [];
     });
