@@ -87,7 +87,7 @@ function exclusionBlocks({ excludeBelow, justification, tables }: ImpactRatios):
 }
 
 function tableBlocks(table: ImpactTable, { kind }: ImpactRatios): ReportBlock[] {
-  const { by, categories, mostSelected, unknown } = table;
+  const { by, categories, mostSelected, unknown, unmeasured } = table;
   const [title, names] = NAMES[by];
   const [selected, rate] = kind === 'scoring' ? ['Above median', 'Scoring rate'] : ['Selected', 'Selection rate'];
   const shown: ReportTable = {
@@ -118,11 +118,12 @@ function tableBlocks(table: ImpactTable, { kind }: ImpactRatios): ReportBlock[] 
     mostSelected === null
       ? 'Nobody was selected, so there is no impact ratio.'
       : `Compared to the category with the highest rate: ${mostSelected.map(labelText).join(', ')}.${fewOf(table)}`;
+  const lost = unmeasured.map((category) => category.map(labelText).join(', '));
   return [
     shown,
     {
       kind: 'paragraph',
-      text: `${most} Not included, because the category is unknown: ${counted(unknown, 'row')}.`,
+      text: `${most} Not included, because the category is unknown: ${counted(unknown, 'row')}.${lost.length === 0 ? '' : ` Not included, because no row has an outcome: ${lost.join('; ')}.`}`,
     },
   ];
 }

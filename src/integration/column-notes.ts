@@ -82,7 +82,13 @@ export function impactRatioNotes(
 const SEED = 42;
 
 /** Notes outcomes that are missing more often in one category than in another, by more than chance. */
-function withoutOutcomeNotes({ categories }: ImpactTable, name: string): string[] {
+function withoutOutcomeNotes({ categories, unmeasured }: ImpactTable, name: string): string[] {
+  const advice = 'If they are people who were not selected, write their outcome: the ratios change';
+  if (unmeasured.length > 0) {
+    return [
+      `no row of ${counted(unmeasured.length, 'category', 'categories')} of '${name}' has an outcome, so that there is no rate: ${nameSome(unmeasured.flat())}. ${advice}`,
+    ];
+  }
   const counts = {
     dropped: Float64Array.from(categories, ({ withoutOutcome }) => withoutOutcome),
     kept: Float64Array.from(categories, ({ applicants }) => applicants),
@@ -91,7 +97,7 @@ function withoutOutcomeNotes({ categories }: ImpactTable, name: string): string[
   const { rows } = missingRows(counts, labels, SEED);
   if (!isUnevenlyMissing(rows)) return [];
   return [
-    `rows without an outcome are not equally common in all categories of '${name}' ${sharesInWords(rows, counts, labels)}. If they are people who were not selected, write their outcome: the ratios change`,
+    `rows without an outcome are not equally common in all categories of '${name}' ${sharesInWords(rows, counts, labels)}. ${advice}`,
   ];
 }
 

@@ -96,6 +96,8 @@ export interface ImpactTable {
   readonly mostSelected: readonly string[] | null;
   /** The number of rows with an outcome whose category is unknown. They are in no category. */
   readonly unknown: number;
+  /** The categories in which no row has an outcome. They have no rate, and are not in `categories`. */
+  readonly unmeasured: readonly (readonly string[])[];
 }
 
 /** The result of {@link impactRatios}. */
@@ -119,6 +121,7 @@ interface CountedTable {
   readonly by: ImpactTable['by'];
   readonly categories: readonly Pick<ImpactCategory, 'category' | 'applicants' | 'selected' | 'withoutOutcome'>[];
   readonly unknown: number;
+  readonly unmeasured: ImpactTable['unmeasured'];
 }
 
 interface CountedPeople extends Pick<ImpactRatios, 'n' | 'nWithoutOutcome' | 'medianScore'> {
@@ -259,8 +262,18 @@ function tableOfStats({ stats, parts }: SourceStats<ClassificationStats>, by: Im
   });
   return {
     by,
-    categories: categories.filter(({ applicants }) => applicants > 0),
+    ...measuredOf(categories),
     unknown: sumOf(stats.ungrouped.counts),
+  };
+}
+
+/** Divides categories into those with an outcome and those with rows, of which none has an outcome. */
+function measuredOf(all: CountedTable['categories']): Pick<CountedTable, 'categories' | 'unmeasured'> {
+  return {
+    categories: all.filter(({ applicants }) => applicants > 0),
+    unmeasured: all
+      .filter(({ applicants, withoutOutcome }) => applicants === 0 && withoutOutcome > 0)
+      .map(({ category }) => category),
   };
 }
 
@@ -367,7 +380,7 @@ function tableOfCodes(
     selected: selected[code] as number,
     withoutOutcome: withoutOutcome[code] as number,
   }));
-  return { by, categories: categories.filter((one) => one.applicants > 0), unknown };
+  return { by, ...measuredOf(categories), unknown };
 }
 
 /** Returns whether a rate is below four fifths of another. Whole numbers are compared, because quotients are rounded. */
@@ -378,7 +391,11 @@ function isBelow(one: Counted, most: Counted): boolean {
 type Counted = CountedTable['categories'][number];
 
 /** Computes rates, impact ratios and tests from counts. */
-function impactTable({ by, categories, unknown }: CountedTable, n: number, excludeBelow: number): ImpactTable {
+function impactTable(
+  { by, categories, unknown, unmeasured }: CountedTable,
+  n: number,
+  excludeBelow: number,
+): ImpactTable {
   const rated = categories.map((one) => {
     const share = one.applicants / n;
     return { ...one, rate: one.selected / one.applicants, share, isExcluded: share < excludeBelow };
@@ -414,5 +431,6 @@ function impactTable({ by, categories, unknown }: CountedTable, n: number, exclu
     }),
     mostSelected: most?.category ?? null,
     unknown,
+    unmeasured,
   };
 }

@@ -112,6 +112,7 @@ describe('evenhand impact-ratio', () => {
     ).to.match(/^column 'rejected' seems to hold unfavourable decisions/);
     expect(await notesOf('sex,race,chosen', people((row) => `${row % 9 === 0 ? 'Unknown' : sex(row)},a,${chosen(row)}`))).to.match(/^groups of 'sex' have names that often mean a missing value: 'Unknown' \(34 rows\)/); // prettier-ignore
     expect(await notesOf('sex,race,chosen', people((row) => `${sex(row)},a,${row % 2 === 0 && row % 3 === 0 ? '' : chosen(row)}`))).to.match(/^rows without an outcome are not equally common in all categories of 'sex' \(p < 0.001\): 33.3% of f, 0.0% of m\. If they are people/); // prettier-ignore
+    expect(await notesOf('sex,race,chosen', people((row) => `${sex(row)},a,${row % 2 === 0 ? '' : chosen(row)}`))).to.match(/^no row of 1 category of 'sex' has an outcome, so that there is no rate: 'f'\. If they are people/); // prettier-ignore
     const decided = (row: number): string => (row % 5 < 2 ? 'rejected' : 'hired');
     expect(await notesOf('sex,race,chosen', people((row) => `${sex(row)},a,${decided(row)}`), '--selected', ['--positive-label', 'rejected'])).to.match(/^'rejected' counts as the positive label, and 'hired' as a negative one/); // prettier-ignore
     expect(await notesOf('sex,race,chosen', people((row) => `${sex(row)},a,${decided(row)}`), '--selected', ['--positive-label', 'hired'])).to.equal(''); // prettier-ignore

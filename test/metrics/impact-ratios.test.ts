@@ -95,6 +95,16 @@ describe('impact ratios', () => {
     expect(text).to.include('Rows without an outcome: **1**');
   });
 
+  it('name the categories in which no row has an outcome', async () => {
+    const result = await impactRatios(
+      { sex: ['f', 'f', 'm', 'm'], race: ['a', 'b', 'a', 'b'], selected: [null, null, 1, 0] },
+      COLUMNS,
+    );
+    expect(result.tables.map(({ unmeasured }) => unmeasured)).to.deep.equal([[['f']], [], [['f', 'a'], ['f', 'b']]]); // prettier-ignore
+    expect(result.tables[0]?.categories).to.have.length(1);
+    expect(documentToMarkdown(impactRatioDocument(result))).to.include('because no row has an outcome: f.');
+  });
+
   it('exclude small categories only with a justification, and still show their numbers', async () => {
     const source = people([
       ['f', 'a', 1, 1],
@@ -198,6 +208,8 @@ describe('impact ratios', () => {
         expect(selectedOf(result)).to.deep.equal([0, 1]);
         expect(missingOf(result)).to.deep.equal([[0, 1], [0, 1], [0, 0, 1]]); // prettier-ignore
       }
+      const lost = write('lost.csv', ['f,a,', 'f,b,', 'm,b,2']);
+      expect((await impactRatios(lost, scored)).tables[0]?.unmeasured).to.deep.equal([['f']]);
       expect(selectedOf(await impactRatios({ paths: one }, scored))).to.deep.equal([0]);
       // Above the median is nobody if all scores are equal, also below 0.
       for (const score of ['3', '-3', '0']) {

@@ -53,6 +53,7 @@ Examples:
 
   For other users: API keys (one per line of a file), results that survive a restart, and a rate limit for each key.
   Keys are not encrypted: put a proxy with TLS in front, and allow requests only through it:
+  $ umask 077    # the next files cannot be read by other users
   $ openssl rand -hex 24 > keys.txt
   $ EVENHAND_API_KEYS_FILE=keys.txt evenhand serve --host 0.0.0.0 --workers 2 \\
       --store /var/lib/evenhand --rate-limit 600
@@ -72,9 +73,8 @@ Examples:
   $ curl -s http://127.0.0.1:8000/ready
   $ evenhand serve --monitor monitoring    # then open /dashboard
 
-An address that other machines can reach needs EVENHAND_API_KEYS_FILE, EVENHAND_API_KEYS
-(comma-separated) or --insecure. Without keys, on a local address,
-the service answers only requests whose Host is localhost, 127.0.0.1, [::1] or an --allowed-host. This protects it
+An address that other machines can reach needs EVENHAND_API_KEYS_FILE, EVENHAND_API_KEYS (comma-separated) or
+--insecure. Without keys, on a local address, the service answers only requests whose Host is localhost, 127.0.0.1, [::1] or an --allowed-host. This protects it
 from web pages that you visit.
 Logs go to stderr: warnings, and on a terminal one line per response. EVENHAND_LOG_FILE=<path> appends logs to a
 file, and EVENHAND_JSON_LOGS=1 writes them as JSON instead of text; both include the lines per response even without a terminal.
