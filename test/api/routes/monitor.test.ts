@@ -126,6 +126,8 @@ describe('monitored streams', function () {
     expect(((await state('amounts'))['warnings'] as string[]).join()).to.match(
       /^The mean weight of rows with a positive decision is 5,000 times that of rows with a negative one\./,
     );
+    // The service has few streams.
+    for (const name of ['weights', 'amounts']) await service.ask({ method: 'DELETE', url: `/monitor/${name}` });
   });
 
   it('answers with the numbers of problems of the request by reason', async () => {
