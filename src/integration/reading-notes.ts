@@ -1,7 +1,7 @@
 import { counted, formatCount, formatNumber, formatShare, nameSome, rangeText } from '../internal/format.ts';
 import { sumOf } from '../internal/values.ts';
 import { selectedLabelsOf, ungroupedRows } from '../metrics/compare/missing-rows.ts';
-import { type DecisionRateName, rateCells } from '../metrics/measures/index.ts';
+import { type DecisionRateName, type MeasureName, rateCells } from '../metrics/measures/index.ts';
 import type { ControlCell, MetricFrame } from '../metrics/frame/index.ts';
 import { metricDefinition } from '../metrics/metric-definitions.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
@@ -196,23 +196,15 @@ export function levelNotes(
     .map(([level, inside]) => ({ level, inside, rows: sumOf(Object.values(inside.nPerGroup)) }))
     .sort((a, b) => b.rows - a.rows)
     .slice(0, MAX_JUDGED_LEVELS);
-  return verdicts.flatMap(({ attribute, metric, passed, threshold, comparator }) => {
+  return verdicts.flatMap((verdict) => {
+    const { attribute, metric, passed, threshold } = verdict;
     const { measures, comparison, agg } = metricDefinition(metric);
     // In a mean of the gaps of several measures, one of them may be large.
     const isMean = measures.length > 1 && (agg ?? request.agg) === 'mean';
     if (passed !== true || threshold === null || isMean) return [];
     const found = levels.flatMap(({ level, inside }) => {
-      for (const measure of measures) {
-        const isBroken = (withCi: boolean): MetricResult | undefined => {
-          const gap = inside.metric(measure, comparison, { withCi, withEffectSize: false, withPValue: false });
-          const { status, straddles } = judge(gap, threshold, comparator ?? undefined);
-          return status === 'fail' && !straddles ? gap : undefined;
-        };
-        const gap = isBroken(false) && isBroken(true);
-        if (gap !== undefined && gap.ci !== null)
-          return [`${formatNumber(gap.value)} (${rangeText(gap.ci)}) within '${level}'`];
-      }
-      return [];
+      const [gap] = measures.flatMap((measure) => gapBeyond(inside, measure, comparison, verdict));
+      return gap?.ci ? [`${formatNumber(gap.value)} (${rangeText(gap.ci)}) within '${level}'`] : [];
     });
     if (found.length === 0) return [];
     const more = found.length > SHOWN_LEVELS ? `; and ${String(found.length - SHOWN_LEVELS)} more` : '';
@@ -220,6 +212,27 @@ export function levelNotes(
       `the gate on ${metric} passes for '${attribute}' over all levels of the control feature together, but within ${String(found.length)} of ${counted(levels.length, 'level')}, the ${comparison === 'ratio' ? 'ratio' : 'gap'} is on the other side of ${String(threshold)}, interval included: ${found.slice(0, SHOWN_LEVELS).join('; ')}${more}. The gate does not judge single levels`,
     ];
   });
+}
+
+/**
+ * Returns the comparison of a measure within a level if it fails the gate, interval included. The interval takes time, so
+ * the value is judged first.
+ */
+function gapBeyond(
+  inside: MetricFrame,
+  measure: MeasureName,
+  comparison: 'difference' | 'ratio',
+  { threshold, comparator }: GateVerdict,
+): MetricResult[] {
+  const compare = (withCi: boolean): MetricResult =>
+    inside.metric(measure, comparison, { withCi, withEffectSize: false, withPValue: false });
+  const fails = (gap: MetricResult): boolean => {
+    const { status, straddles } = judge(gap, threshold ?? undefined, comparator ?? undefined);
+    return status === 'fail' && !straddles;
+  };
+  if (!fails(compare(false))) return [];
+  const gap = compare(true);
+  return gap.ci !== null && fails(gap) ? [gap] : [];
 }
 
 /** Notes attributes without a gate, if others have one. */

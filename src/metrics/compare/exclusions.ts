@@ -185,13 +185,13 @@ const MIN_WEIGHED = 30;
  * Returns a warning if rows with one decision have the weight 0, or a much smaller one, such as an amount that only
  * approved people get.
  * @param weights the sum of the weights of rows with a positive and with a negative decision
- * @param rows the numbers of these rows, which are not 0
+ * @param rows the numbers of these rows; if one is 0, there is nothing to compare
  */
 export function unlikeWeightWarnings(
   [positive, negative]: readonly [positive: number, negative: number],
   rows: readonly [positive: number, negative: number],
 ): string[] {
-  if (positive + negative === 0) return [];
+  if (Math.min(...rows) === 0 || positive + negative === 0) return [];
   if (positive > 0 && negative > 0) {
     const ratio = positive / rows[0] / (negative / rows[1]);
     if (Math.min(...rows) < MIN_WEIGHED || (ratio < UNLIKE_WEIGHTS && ratio > 1 / UNLIKE_WEIGHTS)) return [];

@@ -149,7 +149,7 @@ function weightWarnings({ decisions, weights }: ArmRows): string[] {
     sums[at] += weight;
     rows[at]++;
   });
-  return Math.min(...rows) === 0 ? [] : unlikeWeightWarnings(sums, rows);
+  return unlikeWeightWarnings(sums, rows);
 }
 
 function overlapWarnings(overlap: Checks['overlap'], hasClusters: boolean): string[] {

@@ -245,9 +245,7 @@ function weightsOfDecisions({ stream }: RealTimeFairnessTracker): string[] {
     (['positive', 'negative'] as const).map((decision) =>
       sumOf(CELLS_BY_DECISION[decision].map((cell) => totalOf(table, offset + cell))),
     ) as [number, number];
-  const rows = totals(0);
-  if (Math.min(...rows) === 0) return [];
-  return unlikeWeightWarnings(totals(CELLS_PER_GROUP), rows).map((note) => `${capital(note)}.`);
+  return unlikeWeightWarnings(totals(CELLS_PER_GROUP), totals(0)).map((note) => `${capital(note)}.`);
 }
 
 function totalOf({ data, groups, stride }: GroupTable, field: number): number {
